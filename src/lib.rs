@@ -1,0 +1,10 @@
+//! signalbox: a gRPC sidecar that routes prompts to commands, tools and skills.
+//!
+//! | module | owns |
+//! |---|---|
+//! | [`catalog`] | entries, and the files they are read from |
+//! | [`error`] | errors that name the field and the limit |
+
+pub mod catalog;
+pub mod embed;
+pub mod error;
