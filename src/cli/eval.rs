@@ -1,0 +1,76 @@
+//! `signalbox eval`.
+
+use std::fmt::Write;
+use std::process::ExitCode;
+
+use anyhow::Context;
+
+use super::args::EvalArgs;
+use super::route::open_store;
+use super::{Failure, print_result};
+use crate::app::{Engine, read_catalogue};
+use crate::config::Config;
+use crate::embed::ModelState;
+use crate::eval::{Metrics, Report, read_queries, run as measure};
+use crate::route::Mode;
+
+pub(super) async fn run(args: &EvalArgs, mut config: Config) -> Result<ExitCode, Failure> {
+    let mode = Mode::from(args.mode);
+    if mode == Mode::Lexical {
+        config.model.id = "none".into();
+    }
+    let path = args.queries.display();
+    let text = tokio::fs::read_to_string(&args.queries)
+        .await
+        .with_context(|| format!("cannot read {path}"))?;
+    let queries = read_queries(&text).with_context(|| path.to_string())?;
+    let store = open_store(&config)?;
+    let entries = read_catalogue(std::slice::from_ref(&args.catalog)).await?;
+    let engine = Engine::over(&config, entries, store).await?;
+    if let ModelState::Failed(why) = engine.settled().await {
+        // Figures of a router without its model would pass for those of one with it.
+        return Err(anyhow::anyhow!("the model cannot be loaded: {why}").into());
+    }
+    let index = engine.registry.index();
+    let report = measure(&engine.router, index, &queries, mode, args.limit)
+        .await
+        .with_context(|| path.to_string())?;
+    engine.close().await;
+    print_result(&match args.json {
+        true => format!("{}\n", serde_json::to_string_pretty(&report).context("JSON")?),
+        false => table(&report),
+    })
+}
+
+fn table(report: &Report) -> String {
+    let mut out = String::from(
+        "language        n   oos   top1    r@3    r@5   r@10   ndcg  auroc  fpr95\n",
+    );
+    // Writing to a string cannot fail.
+    for (language, metrics) in &report.by_language {
+        let _ = writeln!(out, "{}", line(language, metrics));
+    }
+    let _ = writeln!(out, "{}", line("all", &report.all));
+    for (kind, auroc) in &report.auroc_by_oos_kind {
+        let _ = writeln!(out, "auroc against {kind}: {auroc:.3}");
+    }
+    let _ = writeln!(out, "{:.2} s", report.seconds);
+    out
+}
+
+fn line(name: &str, metrics: &Metrics) -> String {
+    let recall = |depth: &str| metrics.recall_at.get(depth).copied().unwrap_or_default();
+    let optional = |value: Option<f64>| value.map_or("-".to_owned(), |v| format!("{v:.3}"));
+    format!(
+        "{name:<12}{:>5}{:>6}{:>7.3}{:>7.3}{:>7.3}{:>7.3}{:>7.3}{:>7}{:>7}",
+        metrics.n,
+        metrics.n_out_of_scope,
+        metrics.top1,
+        recall("3"),
+        recall("5"),
+        recall("10"),
+        metrics.ndcg_at_10,
+        optional(metrics.auroc),
+        optional(metrics.fpr95),
+    )
+}
