@@ -54,7 +54,7 @@ build: ## Build the release binary
 .PHONY: models
 models: $(MODELS_READY) ## Fetch the models if missing
 
-$(MODELS_READY): models/fetch.py
+$(MODELS_READY): models/fetch.py $(wildcard models/manifest.toml)
 	$(call say,models: fetch into models/weights)
 	@$(PYTHON) models/fetch.py
 	@mkdir -p $(@D)

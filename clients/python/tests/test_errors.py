@@ -63,6 +63,20 @@ def test_batch_names_the_request(client: Client) -> None:
     assert fields(raised.value) == ["requests[1].prompt"]
 
 
+def test_many_violations_still_arrive(client: Client) -> None:
+    # The status travels in HTTP/2 trailers. grpcio drops at random those above 8 KiB and all
+    # above 16 KiB, and the caller sees RESOURCE_EXHAUSTED instead.
+    wrong = v1.RouteRequest(prompt=" ", limit=-1, min_score=2)
+    reasons = set()
+    for _ in range(20):
+        with pytest.raises(SignalboxError) as raised:
+            client.batch_route([wrong] * 256)
+        reasons.add((raised.value.code, raised.value.reason))
+
+    assert reasons == {(grpc.StatusCode.INVALID_ARGUMENT, "INVALID_FIELD")}
+    assert fields(raised.value)[0] == "requests[0].prompt"
+
+
 def test_stream_fails_like_the_unary_call(client: Client) -> None:
     with client.stream_route("") as stages, pytest.raises(SignalboxError) as raised:
         next(stages)
