@@ -8,8 +8,8 @@ use anyhow::{Context, anyhow};
 use tokio_util::sync::CancellationToken;
 
 use crate::catalog::import::{self, Imported, Severity};
-use crate::config::{Config, Device, ModelConfig};
-use crate::embed::{DeviceChoice, EmbedConfig, Embedder, ModelState};
+use crate::config::{Config, ModelConfig};
+use crate::embed::{EmbedConfig, Embedder, ModelState};
 use crate::grpc::{self, Domain, Doors, Edge};
 use crate::index::Index;
 use crate::lifecycle::{Blocker, Readiness, Signals, exit_on_second};
@@ -167,10 +167,7 @@ pub fn embedder(config: &ModelConfig) -> Embedder {
     Embedder::spawn(EmbedConfig {
         model: config.id.clone(),
         dir: config.dir.clone(),
-        device: match config.device {
-            Device::Cpu => DeviceChoice::Cpu,
-            Device::Cuda => DeviceChoice::Cuda,
-        },
+        device: config.device,
         threads,
         max_queued_texts: config.max_queued,
         cache_entries: config.cache_entries,

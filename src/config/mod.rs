@@ -20,7 +20,7 @@ use crate::error::Violations;
 
 pub use catalog::CatalogConfig;
 pub use log::{LogConfig, LogFormat};
-pub use model::{Device, HubConfig, ModelConfig, Secret};
+pub use model::{HubConfig, ModelConfig, Secret};
 pub use route::RouteConfig;
 pub use server::{LimitsConfig, ServerConfig};
 pub use store::StoreConfig;

@@ -6,17 +6,8 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::within;
+use crate::embed::DeviceChoice;
 use crate::error::Violations;
-
-/// What the encoder runs on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Device {
-    /// The processor.
-    Cpu,
-    /// The first NVIDIA GPU; needs a build with the `cuda` feature.
-    Cuda,
-}
 
 /// The encoder.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -27,7 +18,7 @@ pub struct ModelConfig {
     /// Folder that holds one folder of files for each model.
     pub dir: PathBuf,
     /// What it runs on.
-    pub device: Device,
+    pub device: DeviceChoice,
     /// Threads that run it; 0 means one for each processor.
     pub threads: usize,
     /// Texts that may wait for it; one more prompt is answered from tokens alone.
@@ -46,7 +37,7 @@ impl Default for ModelConfig {
         Self {
             id: "multilingual-e5-small".into(),
             dir: "models/weights".into(),
-            device: Device::Cpu,
+            device: DeviceChoice::Cpu,
             threads: 0,
             max_queued: 256,
             cache_entries: 4_096,

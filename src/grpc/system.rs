@@ -42,7 +42,7 @@ impl SystemService for Service {
                 ModelInfo { state: PbState::Loading.into(), ..ModelInfo::default() }
             }
             ModelState::Failed(why) => {
-                degraded.push(degradation_of(&EmbedError::Failed(why.to_string())));
+                degraded.push(degradation_of(&EmbedError::Failed(why.clone())));
                 ModelInfo { state: PbState::Failed.into(), ..ModelInfo::default() }
             }
             ModelState::Ready(info) => ModelInfo {

@@ -193,7 +193,7 @@ impl Router {
             ModelState::Ready(model) => model,
             ModelState::Disabled => return Err(EmbedError::Disabled),
             ModelState::Loading => return Err(EmbedError::Loading),
-            ModelState::Failed(why) => return Err(EmbedError::Failed(why.to_string())),
+            ModelState::Failed(why) => return Err(EmbedError::Failed(why)),
         };
         if let Some(embedded) = self.embedder.cached(TextRole::Query, prompt) {
             return Ok(PromptVector { embedded, model });

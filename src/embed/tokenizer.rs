@@ -1,0 +1,217 @@
+//! From text to token ids, within the model's limit.
+//!
+//! A `tokenizer.json` may carry its own truncation and padding (all-MiniLM-L6-v2's says 128
+//! and "pad to 128", while the model reads 256): both are replaced here. Ids are cut at
+//! `max_tokens` and never padded, and strings such as `[SEP]` or `</s>` inside a text stay
+//! text, so a prompt cannot place control tokens.
+//!
+//! A long text is tokenised in slices, because the tokenizer keeps dozens of bytes for each
+//! byte of its input: memory stays bounded and time linear.
+
+use tokenizers::{
+    Encoding, Tokenizer, TruncationDirection, TruncationParams, TruncationStrategy,
+};
+
+/// Bytes tokenised at a time. The ids come from the first slice alone: 64 KiB hold far more
+/// than 512 tokens of any real text.
+const SLICE_BYTES: usize = 64 << 10;
+
+/// A tokenizer with the limit of its model.
+pub(super) struct TextTokenizer {
+    inner: Tokenizer,
+    // Special tokens around every text ([CLS] and [SEP], or <s> and </s>).
+    specials: usize,
+}
+
+/// One text as the model reads it.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct TokenIds {
+    /// At most `max_tokens` ids, special tokens included.
+    pub(super) ids: Vec<u32>,
+    /// Tokens of the whole text, special tokens included.
+    pub(super) total: usize,
+}
+
+impl TextTokenizer {
+    /// Reads a `tokenizer.json`; `max_tokens` counts special tokens.
+    ///
+    /// # Errors
+    /// Says what is wrong with the file or the limit.
+    pub(super) fn from_json(json: &[u8], max_tokens: usize) -> Result<Self, String> {
+        let mut inner =
+            Tokenizer::from_bytes(json).map_err(|error| format!("tokenizer.json: {error}"))?;
+        inner.with_padding(None);
+        inner.with_truncation(None).map_err(|error| format!("tokenizer.json: {error}"))?;
+        inner.set_encode_special_tokens(true);
+        let empty =
+            inner.encode_fast("", true).map_err(|error| format!("tokenizer.json: {error}"))?;
+        let specials = empty.len();
+        // The crate subtracts one from the other without a check.
+        if max_tokens <= specials {
+            return Err(format!("max_tokens is {max_tokens}, but {specials} are special tokens"));
+        }
+        inner
+            .with_truncation(Some(TruncationParams {
+                direction: TruncationDirection::Right,
+                max_length: max_tokens,
+                strategy: TruncationStrategy::LongestFirst,
+                stride: 0,
+            }))
+            .map_err(|error| format!("tokenizer.json: {error}"))?;
+        Ok(Self { inner, specials })
+    }
+
+    /// The largest id it can give, plus one.
+    pub(super) fn vocab_size(&self) -> usize {
+        let largest = self.inner.get_vocab(true).into_values().max();
+        largest.map_or(0, |id| id as usize + 1)
+    }
+
+    /// The ids of `prefix` followed by `text`.
+    ///
+    /// # Errors
+    /// What the tokenizer says; none is known for text.
+    pub(super) fn encode(&self, prefix: &str, text: &str) -> Result<TokenIds, String> {
+        let (head, mut rest) = split_slice(text);
+        let whole = format!("{prefix}{head}");
+        let encoding = self.run(&whole, true)?;
+        let mut total = self.specials + content_tokens(&encoding);
+        while !rest.is_empty() {
+            let (slice, after) = split_slice(rest);
+            total += content_tokens(&self.run(slice, false)?);
+            rest = after;
+        }
+        Ok(TokenIds { ids: encoding.get_ids().to_vec(), total })
+    }
+
+    /// Tokens of `text` alone. A slice that cannot be tokenised counts as its bytes, so that
+    /// nothing becomes free of cost.
+    pub(super) fn count(&self, text: &str) -> usize {
+        let mut total = 0;
+        let mut rest = text;
+        while !rest.is_empty() {
+            let (slice, after) = split_slice(rest);
+            total += self.run(slice, false).map_or(slice.len(), |e| content_tokens(&e));
+            rest = after;
+        }
+        total
+    }
+
+    fn run(&self, text: &str, specials: bool) -> Result<Encoding, String> {
+        // "fast" leaves out the offsets, which nobody asks for.
+        self.inner
+            .encode_fast(text, specials)
+            .map_err(|error| format!("the text cannot be tokenised: {error}"))
+    }
+}
+
+// Tokens that came from the text: those within the limit, and those cut off.
+fn content_tokens(encoding: &Encoding) -> usize {
+    let content = |e: &Encoding| e.get_special_tokens_mask().iter().filter(|m| **m == 0).count();
+    content(encoding) + encoding.get_overflowing().iter().map(content).sum::<usize>()
+}
+
+// At most SLICE_BYTES of `text`, cut before whitespace if the last quarter has any, and what
+// follows without that whitespace: both tokenizers here split words at it anyway.
+fn split_slice(text: &str) -> (&str, &str) {
+    if text.len() <= SLICE_BYTES {
+        return (text, "");
+    }
+    let end = text.floor_char_boundary(SLICE_BYTES);
+    let from = text.floor_char_boundary(SLICE_BYTES * 3 / 4);
+    let cut = text[from..end].rfind(char::is_whitespace).map_or(end, |at| from + at);
+    (&text[..cut], text[cut..].trim_start())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // A word-level tokenizer whose file asks for padding to 8 and truncation to 4.
+    fn json() -> Vec<u8> {
+        serde_json::json!({
+            "version": "1.0",
+            "truncation": {"direction": "Right", "max_length": 4, "strategy": "LongestFirst", "stride": 0},
+            "padding": {
+                "strategy": {"Fixed": 8}, "direction": "Right", "pad_to_multiple_of": null,
+                "pad_id": 0, "pad_type_id": 0, "pad_token": "[PAD]"
+            },
+            "added_tokens": [
+                {"id": 2, "content": "[CLS]", "single_word": false, "lstrip": false,
+                 "rstrip": false, "normalized": false, "special": true},
+                {"id": 3, "content": "[SEP]", "single_word": false, "lstrip": false,
+                 "rstrip": false, "normalized": false, "special": true}
+            ],
+            "normalizer": null,
+            "pre_tokenizer": {"type": "BertPreTokenizer"},
+            "post_processor": {"type": "BertProcessing", "sep": ["[SEP]", 3], "cls": ["[CLS]", 2]},
+            "decoder": null,
+            "model": {
+                "type": "WordLevel", "unk_token": "[UNK]",
+                "vocab": {"[PAD]": 0, "[UNK]": 1, "[CLS]": 2, "[SEP]": 3, "query": 4, ":": 5,
+                          "list": 6, "files": 7, "[": 8, "SEP": 9, "]": 10}
+            }
+        })
+        .to_string()
+        .into_bytes()
+    }
+
+    #[test]
+    fn the_files_own_padding_and_truncation_are_replaced() {
+        let tokenizer = TextTokenizer::from_json(&json(), 6).unwrap();
+        let short = tokenizer.encode("", "list files").unwrap();
+        assert_eq!(short, TokenIds { ids: vec![2, 6, 7, 3], total: 4 });
+        let long = tokenizer.encode("", &"list ".repeat(9)).unwrap();
+        assert_eq!(long, TokenIds { ids: vec![2, 6, 6, 6, 6, 3], total: 11 });
+    }
+
+    #[test]
+    fn the_prefix_counts() {
+        let tokenizer = TextTokenizer::from_json(&json(), 9).unwrap();
+        let ids = tokenizer.encode("query: ", "list files").unwrap();
+        assert_eq!(ids, TokenIds { ids: vec![2, 4, 5, 6, 7, 3], total: 6 });
+        assert_eq!(tokenizer.count("list files"), 2);
+        assert_eq!(tokenizer.count(""), 0);
+    }
+
+    #[test]
+    fn a_text_cannot_place_control_tokens() {
+        let tokenizer = TextTokenizer::from_json(&json(), 9).unwrap();
+        let ids = tokenizer.encode("", "list [SEP] files").unwrap().ids;
+        assert_eq!(ids, [2, 6, 8, 9, 10, 7, 3]);
+    }
+
+    #[test]
+    fn slices_count_as_the_whole_would() {
+        let tokenizer = TextTokenizer::from_json(&json(), 512).unwrap();
+        let words = 5 * SLICE_BYTES / 11;
+        let text = "list files ".repeat(words);
+        let ids = tokenizer.encode("query: ", &text).unwrap();
+        assert_eq!(ids.total, 2 * words + 2 + 2);
+        assert_eq!(ids.ids.len(), 512);
+        assert_eq!(tokenizer.count(&text), 2 * words);
+    }
+
+    #[test]
+    fn slices_end_at_characters() {
+        let text = "é".repeat(SLICE_BYTES + 1);
+        let mut rest = text.as_str();
+        let mut slices = Vec::new();
+        while !rest.is_empty() {
+            let (slice, after) = split_slice(rest);
+            assert!(!slice.is_empty() && slice.len() <= SLICE_BYTES);
+            slices.push(slice);
+            rest = after;
+        }
+        assert_eq!(slices.concat(), text);
+        let spaces = " ".repeat(SLICE_BYTES * 2);
+        assert_eq!(split_slice(&spaces).1, "");
+    }
+
+    #[test]
+    fn a_limit_without_room_for_text_is_refused() {
+        let error = TextTokenizer::from_json(&json(), 2).err().unwrap();
+        assert!(error.contains("max_tokens is 2"), "{error}");
+        assert!(TextTokenizer::from_json(b"{}", 9).is_err());
+    }
+}
