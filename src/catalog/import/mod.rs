@@ -13,11 +13,14 @@
 //!
 //! | module | owns |
 //! |---|---|
-//! | `node` | YAML and JSON as a tree in which each node knows its line; budgets |
+//! | `node` | documents as trees in which each node knows its line; YAML and its budget |
+//! | `json` | JSON as such a tree |
 //! | `document` | the strict reader of catalogue documents |
 //! | `skill_md` | the lenient reader of skills |
+//! | `findings` | its diagnostics, and what is cut to fit an entry |
 //! | `front_matter` | cutting, parsing and repairing the block between `---` lines |
-//! | `sections` | headings and bullets in English, German and Chinese; redirects |
+//! | `headings` | headings in English, German and Chinese, and the field each stands for |
+//! | `sections` | the sections under them, and redirects |
 //! | `injection` | phrases that try to override a model's instructions |
 //! | `load` | files and folders |
 
@@ -27,8 +30,11 @@ use std::fmt;
 use crate::catalog::entry::{Entry, EntryId, Kind};
 
 mod document;
+mod findings;
 mod front_matter;
+mod headings;
 mod injection;
+mod json;
 mod load;
 mod node;
 mod sections;
