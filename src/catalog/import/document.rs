@@ -73,12 +73,7 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn error(&self, line: Option<u32>, item: Option<&str>, message: String) -> ImportError {
-        ImportError {
-            origin: self.origin.into(),
-            line,
-            item: item.map(str::to_owned),
-            message,
-        }
+        ImportError::new(self.origin, line, item, &message)
     }
 
     /// One item a line.

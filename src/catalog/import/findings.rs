@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::headings::Field;
 use super::sections::{parse_not_when, plain_item};
-use super::{Diagnostic, Severity, cut};
+use super::{Diagnostic, Severity, bounded, cut};
 use crate::catalog::entry::{Entry, MAX_ITEM_BYTES, MAX_LIST_ITEMS};
 
 /// Where findings go.
@@ -29,7 +29,7 @@ impl Findings<'_> {
         self.diagnostics.push(Diagnostic {
             severity,
             code,
-            message,
+            message: bounded(&message),
             origin: self.origin.to_owned(),
             line,
             item: self.item.clone(),

@@ -8,7 +8,7 @@ use std::fmt;
 
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
-use serde_saphyr::{Location, Spanned};
+use serde_saphyr::{Error, Location, MessageFormatter, Spanned, UserMessageFormatter};
 
 use super::MAX_ITEMS;
 
@@ -204,30 +204,41 @@ pub(super) fn read_yaml(text: &str) -> Result<Node, YamlError> {
         emit_comments: false,
     };
     serde_saphyr::from_str_with_options(text, options).map_err(|error| {
+        // Without the place: the line goes beside the message, and that of front matter is not
+        // that of its file.
+        let message = UserMessageFormatter
+            .format_message(innermost(&error))
+            .into_owned();
         let line = error
             .location()
             .and_then(|at| u32::try_from(at.line()).ok());
         YamlError {
             unreadable: (
                 line.filter(|line| *line > 0),
-                format!("is no readable YAML: {error}"),
+                format!("is no readable YAML: {message}"),
             ),
             is_over_budget: is_over_budget(&error),
         }
     })
 }
 
-fn is_over_budget(error: &serde_saphyr::Error) -> bool {
-    use serde_saphyr::Error;
+/// The error below the wrappers that tell where an alias was used.
+fn innermost(error: &Error) -> &Error {
     match error.without_snippet() {
-        Error::AliasError { error, .. } => is_over_budget(error),
-        Error::Budget { .. }
-        | Error::AliasReplayCounterOverflow { .. }
-        | Error::AliasReplayLimitExceeded { .. }
-        | Error::AliasExpansionLimitExceeded { .. }
-        | Error::AliasReplayStackDepthExceeded { .. } => true,
-        _ => false,
+        Error::AliasError { error, .. } => innermost(error),
+        error => error,
     }
+}
+
+fn is_over_budget(error: &Error) -> bool {
+    matches!(
+        innermost(error),
+        Error::Budget { .. }
+            | Error::AliasReplayCounterOverflow { .. }
+            | Error::AliasReplayLimitExceeded { .. }
+            | Error::AliasExpansionLimitExceeded { .. }
+            | Error::AliasReplayStackDepthExceeded { .. }
+    )
 }
 
 impl<'de> Deserialize<'de> for Node {
