@@ -1,0 +1,135 @@
+//! The forward: token ids to a unit vector, through candle's BERT.
+//!
+//! Everything runs in F32, whatever the file holds: with F16 arithmetic candle's BERT gives
+//! NaN. A text is a forward of its own, without padding or neighbours, so its vector does not
+//! depend on what else is queued: the same ids give the same bits.
+
+use std::collections::HashMap;
+
+use candle_core::{DType, Device, Tensor};
+use candle_nn::VarBuilder;
+use candle_transformers::models::bert::{BertModel, Config};
+use safetensors::SafeTensors;
+
+use super::adapter::{self, Scale};
+
+/// A BERT encoder, ready to run on its device.
+pub(super) struct Bert {
+    model: BertModel,
+    device: Device,
+    config: Config,
+}
+
+impl Bert {
+    /// Builds the model from `config.json`, `model.safetensors` and any adapter files.
+    ///
+    /// `weights` is dropped as soon as its tensors are converted, before the model is built.
+    ///
+    /// # Errors
+    /// Says which file and tensor is wrong.
+    pub(super) fn load(
+        config: &[u8],
+        weights: Vec<u8>,
+        adapters: &[(&[u8], Scale)],
+        device: Device,
+    ) -> Result<Self, String> {
+        let config: Config =
+            serde_json::from_slice(config).map_err(|error| format!("config.json: {error}"))?;
+        check(&config)?;
+        let mut tensors =
+            read_f32(&weights).map_err(|error| format!("model.safetensors: {error}"))?;
+        drop(weights);
+        for (file, scale) in adapters {
+            adapter::merge(&mut tensors, file, *scale)
+                .map_err(|error| format!("adapter: {error}"))?;
+        }
+        // The builder's tensors share their memory with the model's.
+        let builder = VarBuilder::from_tensors(tensors, DType::F32, &device);
+        let model = BertModel::load(builder, &config)
+            .map_err(|error| format!("model.safetensors: {error}"))?;
+        Ok(Self {
+            model,
+            device,
+            config,
+        })
+    }
+
+    /// Its architecture, as `config.json` says.
+    pub(super) fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// The vector of one text: the mean of its last hidden states over all tokens, special
+    /// ones and prefix included (so both models were trained), scaled to length 1.
+    ///
+    /// # Errors
+    /// Where `ids` is empty, too long or unknown, and where the result is not finite.
+    pub(super) fn forward(&self, ids: &[u32]) -> Result<Vec<f32>, String> {
+        let (vocab, positions) = (self.config.vocab_size, self.config.max_position_embeddings);
+        if ids.is_empty() || ids.len() > positions {
+            return Err(format!("{} ids, expected 1 to {positions}", ids.len()));
+        }
+        // candle takes u32::MAX for "no row" and would give zeros.
+        if let Some(id) = ids.iter().find(|id| **id as usize >= vocab) {
+            return Err(format!("id {id} is not below {vocab}"));
+        }
+        let mean = self.mean_hidden(ids).map_err(|error| error.to_string())?;
+        unit(mean)
+    }
+
+    // Hidden states [1, tokens, dimensions] to their mean [dimensions].
+    fn mean_hidden(&self, ids: &[u32]) -> candle_core::Result<Vec<f32>> {
+        let ids = Tensor::new(ids, &self.device)?.unsqueeze(0)?;
+        let types = ids.zeros_like()?;
+        let hidden = self.model.forward(&ids, &types, None)?;
+        hidden.mean(1)?.squeeze(0)?.to_vec1()
+    }
+}
+
+// candle divides by the number of heads and indexes by these: a zero would panic.
+fn check(config: &Config) -> Result<(), String> {
+    let (hidden, heads) = (config.hidden_size, config.num_attention_heads);
+    if heads == 0 || hidden == 0 || hidden % heads != 0 {
+        return Err(format!(
+            "config.json: hidden_size {hidden} is no multiple of {heads} heads"
+        ));
+    }
+    Ok(())
+}
+
+// All floating-point tensors of a safetensors file, as F32 on the CPU. Others, such as a
+// stored `position_ids`, are not weights.
+fn read_f32(file: &[u8]) -> Result<HashMap<String, Tensor>, String> {
+    let parsed = SafeTensors::deserialize(file).map_err(|error| error.to_string())?;
+    let mut tensors = HashMap::new();
+    for (name, view) in parsed.iter() {
+        let dtype = match view.dtype() {
+            safetensors::Dtype::F32 => DType::F32,
+            safetensors::Dtype::F16 => DType::F16,
+            safetensors::Dtype::BF16 => DType::BF16,
+            _ => continue,
+        };
+        let tensor = Tensor::from_raw_buffer(view.data(), dtype, view.shape(), &Device::Cpu)
+            .and_then(|tensor| tensor.to_dtype(DType::F32))
+            .map_err(|error| format!("{name}: {error}"))?;
+        tensors.insert(name.to_owned(), tensor);
+    }
+    Ok(tensors)
+}
+
+// Scaled to length 1; the length is summed in f64.
+fn unit(mut vector: Vec<f32>) -> Result<Vec<f32>, String> {
+    let squares: f64 = vector.iter().map(|x| f64::from(*x).powi(2)).sum();
+    // Also false where one of the numbers is NaN or infinite.
+    if !(squares.is_finite() && squares > f64::from(f32::MIN_POSITIVE)) {
+        return Err("the model gave a vector without a finite length".into());
+    }
+    let length = squares.sqrt();
+    for x in &mut vector {
+        *x = (f64::from(*x) / length) as f32;
+    }
+    Ok(vector)
+}
+
+#[cfg(test)]
+mod tests;
