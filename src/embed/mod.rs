@@ -1,6 +1,47 @@
 //! Sentence encoders: from text to unit vectors.
 //!
-//! [`Embedder`] is the handle that everything else holds. Behind it stand the model files
-//! (`manifest`, `files`), the tokenizer with its explicit truncation, the BERT forward
-//! through candle, and the queue with its own threads. A vector it returns has
-//! [`ModelInfo::dimensions`] finite numbers and length 1.
+//! [`Embedder`] is the handle that everything else holds. A vector it returns has
+//! [`ModelInfo::dimensions`] finite numbers and length 1, and the same text gives the same
+//! bits on the same machine, whatever else is queued.
+//!
+//! | module | owns |
+//! |---|---|
+//! | `types` | what callers see: roles, results, states, errors, settings |
+//! | `embedder` | the handle and its threads |
+//! | `queue` | the bounded line in front of the encoder |
+//! | `cache` | vectors of recent queries |
+//! | `encoder` | a loaded model: prefix, tokenizer, forward |
+//! | `tokenizer` | ids within the model's limit, and counts of whole texts |
+//! | `bert` | the forward through candle, pooling, length 1 |
+//! | `adapter` | low-rank changes merged into the weights |
+//! | `manifest` | the models and the exact bytes accepted for them |
+//! | `files` | finding and checking a model's files |
+//! | `hub` | fetching them (feature `hub`) |
+
+mod adapter;
+mod bert;
+mod cache;
+mod embedder;
+mod encoder;
+mod files;
+#[cfg(feature = "hub")]
+mod hub;
+mod manifest;
+mod queue;
+mod tokenizer;
+mod types;
+
+#[cfg(test)]
+mod tests;
+
+pub use embedder::Embedder;
+pub use files::{FileError, locate, read_verified, verify};
+#[cfg(feature = "hub")]
+pub use hub::{HubError, HubOptions, pull};
+pub use manifest::{
+    AdapterSpec, Checked, FileSpec, HubSource, Manifest, ManifestError, ModelSpec, Pooling,
+    PypiSource, TrainingData, Variant, manifest,
+};
+pub use types::{
+    DeviceChoice, EmbedConfig, EmbedError, Embedded, ModelInfo, ModelState, Priority, TextRole,
+};
