@@ -83,6 +83,11 @@ fn e5() -> &'static Embedder {
     MODEL.get_or_init(|| spawn("multilingual-e5-small", false))
 }
 
+fn tuned() -> &'static Embedder {
+    static MODEL: OnceLock<Embedder> = OnceLock::new();
+    MODEL.get_or_init(|| spawn("multilingual-e5-small", true))
+}
+
 async fn embed(embedder: &Embedder, role: TextRole, text: &str) -> Embedded {
     let texts = vec![text.to_owned()];
     let mut found = embedder
@@ -218,13 +223,12 @@ const TUNED: [(&str, f64); 2] = [
 
 #[tokio::test]
 async fn the_adapter_agrees_with_pytorch() {
-    let tuned = spawn("multilingual-e5-small", true);
-    let (with, without) = (info(&tuned).await, info(e5()).await);
+    let (with, without) = (info(tuned()).await, info(e5()).await);
     assert_ne!(with.digest, without.digest);
     let prompt = "put on some music";
-    let query = embed(&tuned, TextRole::Query, prompt).await;
+    let query = embed(tuned(), TextRole::Query, prompt).await;
     for (passage, wanted) in TUNED {
-        let found = embed(&tuned, TextRole::Passage, passage).await;
+        let found = embed(tuned(), TextRole::Passage, passage).await;
         let dot = cosine(&query.vector, &found.vector);
         assert!(
             (dot - wanted).abs() < 1e-5,
@@ -318,4 +322,24 @@ async fn the_same_text_gives_the_same_bits_whatever_else_is_queued() {
         }
         bulk.await.unwrap().unwrap();
     }
+}
+
+// candle has a pool of its own, of spinning threads; nothing here may start it.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_long_text_stays_on_its_workers_thread() {
+    info(tuned()).await;
+    embed(tuned(), TextRole::Passage, &"list all files ".repeat(200)).await;
+    let threads: Vec<String> = fs::read_dir("/proc/self/task")
+        .unwrap()
+        .filter_map(|task| fs::read_to_string(task.unwrap().path().join("comm")).ok())
+        .collect();
+    assert!(
+        threads.iter().any(|name| name.starts_with("embed-0")),
+        "{threads:?}"
+    );
+    assert!(
+        !threads.iter().any(|name| name.starts_with("candle")),
+        "{threads:?}"
+    );
 }

@@ -9,6 +9,8 @@ use std::collections::HashMap;
 
 use candle_core::{DType, Device, Tensor, safetensors};
 
+use super::bert::add_scaled;
+
 /// Scale of one adapter.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Scale {
@@ -17,13 +19,13 @@ pub(super) struct Scale {
     pub(super) strength: f64,
 }
 
-/// Merges the adapter in `file` (safetensors) into `weights` (F32, on the CPU).
+/// Merges the adapter in `file` (safetensors) into `weights` (F32, on the CPU), in place.
 ///
 /// # Errors
 /// Names the tensor where a factor has no partner, no weight, or a shape that does not fit;
 /// `weights` may be half merged then and must not be used.
 pub(super) fn merge(
-    weights: &mut HashMap<String, Tensor>,
+    weights: &HashMap<String, Tensor>,
     file: &[u8],
     scale: Scale,
 ) -> Result<(), String> {
@@ -43,9 +45,9 @@ pub(super) fn merge(
             return Err(format!("{name}.lora_B is missing"));
         };
         let weight = weights
-            .get_mut(&format!("{name}.weight"))
+            .get(&format!("{name}.weight"))
             .ok_or_else(|| format!("the model has no {name}.weight"))?;
-        *weight = merged(weight, &a, &b, scale).map_err(|error| format!("{name}: {error}"))?;
+        add(weight, &a, &b, scale).map_err(|error| format!("{name}: {error}"))?;
     }
     match factors.keys().min() {
         Some(left) => Err(format!("{left} belongs to no pair of lora_A and lora_B")),
@@ -53,7 +55,7 @@ pub(super) fn merge(
     }
 }
 
-fn merged(weight: &Tensor, a: &Tensor, b: &Tensor, scale: Scale) -> candle_core::Result<Tensor> {
+fn add(weight: &Tensor, a: &Tensor, b: &Tensor, scale: Scale) -> candle_core::Result<()> {
     let (rank, _) = a.dims2()?;
     if rank != scale.rank {
         candle_core::bail!("expected rank {}, found {rank}", scale.rank);
@@ -61,8 +63,7 @@ fn merged(weight: &Tensor, a: &Tensor, b: &Tensor, scale: Scale) -> candle_core:
     let factor = scale.strength * scale.alpha / rank as f64;
     let a = a.to_dtype(DType::F32)?;
     let b = b.to_dtype(DType::F32)?;
-    // `+` checks that the shapes are equal.
-    weight + (b.matmul(&a)? * factor)?
+    add_scaled(weight, &b.matmul(&a)?, factor as f32)
 }
 
 #[cfg(test)]
@@ -107,9 +108,9 @@ mod tests {
     #[test]
     fn the_product_is_added_to_its_own_weight_only() {
         let (a, b) = factors();
-        let mut weights = weights();
+        let weights = weights();
         let file = file(&[("layer.6.query.lora_A", &a), ("layer.6.query.lora_B", &b)]);
-        merge(&mut weights, &file, SCALE).unwrap();
+        merge(&weights, &file, SCALE).unwrap();
         let merged = weights["layer.6.query.weight"].to_vec2::<f32>().unwrap();
         assert_eq!(merged, [[9.0, 2.0], [3.0, 8.0], [7.0, 10.0]]);
         let other = weights["layer.5.query.weight"].to_vec2::<f32>().unwrap();
@@ -143,12 +144,12 @@ mod tests {
             ),
         ];
         for (tensors, wanted) in cases {
-            let error = merge(&mut weights(), &file(tensors), SCALE).unwrap_err();
+            let error = merge(&weights(), &file(tensors), SCALE).unwrap_err();
             assert!(error.contains(wanted), "{error}");
         }
         let good = file(&[("layer.6.query.lora_A", &a), ("layer.6.query.lora_B", &b)]);
-        let error = merge(&mut weights(), &good, Scale { rank: 16, ..SCALE }).unwrap_err();
+        let error = merge(&weights(), &good, Scale { rank: 16, ..SCALE }).unwrap_err();
         assert!(error.contains("expected rank 16, found 2"), "{error}");
-        assert!(merge(&mut weights(), b"not a safetensors file", SCALE).is_err());
+        assert!(merge(&weights(), b"not a safetensors file", SCALE).is_err());
     }
 }
