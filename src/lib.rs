@@ -1,10 +1,45 @@
 //! signalbox: a gRPC sidecar that routes prompts to commands, tools and skills.
 //!
+//! Data flows one way: `cli` and `grpc` call the domain (`route`, `registry`), which stands
+//! on `index`, `embed` and `store`. Only `grpc` (and the command line's client) knows
+//! protobuf.
+//!
 //! | module | owns |
 //! |---|---|
+//! | [`cli`] | the command line and its exit codes |
+//! | [`config`] | every setting, its default and its limits |
+//! | [`app`] | the composition root: build, bind, serve, drain |
+//! | [`lifecycle`] | readiness and signals |
+//! | [`grpc`] | the services, admission, deadlines, errors on the wire |
+//! | [`route`] | from a prompt to a decision |
+//! | [`registry`] | the live catalogue: changes, vectors, watchers |
+//! | [`index`] | token weights and vectors side by side; snapshots |
+//! | [`embed`] | model files, tokenizer, encoder, its queue |
+//! | [`store`] | the one SQLite file |
 //! | [`catalog`] | entries, and the files they are read from |
+//! | [`text`] | tokens, scripts, nearest names |
+//! | [`eval`] | measuring the router on labelled prompts |
 //! | [`error`] | errors that name the field and the limit |
 
+pub mod app;
 pub mod catalog;
+pub mod cli;
+pub mod config;
 pub mod embed;
 pub mod error;
+pub mod eval;
+pub mod grpc;
+pub mod index;
+pub mod lifecycle;
+pub mod registry;
+pub mod route;
+pub mod store;
+pub mod text;
+
+/// Compiled-in features, sorted.
+pub const FEATURES: &[&str] = &[
+    #[cfg(feature = "cuda")]
+    "cuda",
+    #[cfg(feature = "hub")]
+    "hub",
+];

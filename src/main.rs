@@ -1,1 +1,7 @@
-fn main(){}
+//! The `signalbox` binary.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    signalbox::cli::run()
+}

@@ -1,5 +1,6 @@
 //! What prompts are routed to.
 
 pub mod entry;
+pub mod import;
 
 pub use entry::{Entry, EntryId, Kind, NotWhen};

@@ -1,0 +1,159 @@
+# `make help` lists what there is. Needs Rust, Go, Python 3 and bash; everything else is fetched
+# in pinned versions (Cargo.lock, clients/go/go.sum, clients/python/requirements-dev.txt).
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DELETE_ON_ERROR:
+# One step at a time: cargo has its own parallelism, and the output stays readable.
+.NOTPARALLEL:
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+.DEFAULT_GOAL := help
+
+CARGO ?= cargo
+GO ?= go
+PYTHON ?= python3
+
+# Exported so that cargo, the tests and this file agree on it wherever they run.
+override CARGO_TARGET_DIR := $(abspath $(or $(CARGO_TARGET_DIR),target))
+export CARGO_TARGET_DIR
+RELEASE_BIN := $(CARGO_TARGET_DIR)/release/signalbox
+# What the end-to-end tests run: the debug build, which `cargo test` has mostly made already.
+SIGNALBOX_BIN ?= $(CARGO_TARGET_DIR)/debug/signalbox
+
+# CI must not resolve dependencies anew; a developer who changes Cargo.toml may.
+LOCKED := $(if $(CI),--locked)
+
+VENV := .venv
+VENV_BIN := $(CURDIR)/$(VENV)/bin
+VENV_READY := $(VENV)/.ready
+PY_CLIENT := clients/python
+GO_CLIENT := clients/go
+PY_STUBS := $(PY_CLIENT)/src/signalbox_client/_generated
+GO_STUBS := $(GO_CLIENT)/signalboxpb
+MODELS_READY := models/weights/.fetched
+
+say = @printf '==> %s\n' "$(1)"
+
+.PHONY: help
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-20s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+# Running it
+
+.PHONY: serve
+serve: build models ## Build, fetch the models if missing, and serve the starter catalogue (SERVE_ARGS adds flags)
+	$(call say,serve: $(RELEASE_BIN))
+	@exec '$(RELEASE_BIN)' serve --catalog catalogs/starter --models-dir models/weights \
+		--data-dir .signalbox $(SERVE_ARGS)
+
+.PHONY: build
+build: ## Build the release binary
+	$(call say,build: release binary)
+	@$(CARGO) build --release $(LOCKED) --bin signalbox
+
+.PHONY: models
+models: $(MODELS_READY) ## Fetch the models if missing
+
+$(MODELS_READY): models/fetch.py $(wildcard models/manifest.toml)
+	$(call say,models: fetch into models/weights)
+	@$(PYTHON) models/fetch.py
+	@mkdir -p $(@D)
+	@touch $@
+
+# Checking it
+
+.PHONY: test
+test: lint rust-test feature-check stubs-check python-test go-test ## Run every check and every test
+	$(call say,test: everything passed)
+
+.PHONY: lint
+lint: rust-lint proto-lint python-lint go-lint ## Check formats and run the linters
+
+.PHONY: rust-lint
+rust-lint: ## cargo fmt and clippy
+	$(call say,rust-lint: cargo fmt)
+	@$(CARGO) fmt --check
+	$(call say,rust-lint: cargo clippy)
+	@$(CARGO) clippy $(LOCKED) --all-targets -- -D warnings
+
+.PHONY: proto-lint
+proto-lint: $(VENV_READY) ## buf lint
+	$(call say,proto-lint: buf lint)
+	@$(VENV_BIN)/buf lint proto
+
+.PHONY: python-lint
+python-lint: $(VENV_READY) ## ruff and mypy
+	$(call say,python-lint: ruff and mypy)
+	@$(VENV_BIN)/python -m ruff format --check --quiet $(PY_CLIENT)
+	@$(VENV_BIN)/python -m ruff check --quiet $(PY_CLIENT)
+	@cd $(PY_CLIENT) && $(VENV_BIN)/python -m mypy --no-error-summary
+
+.PHONY: go-lint
+go-lint: ## gofmt and go vet
+	$(call say,go-lint: gofmt and go vet)
+	@unformatted=$$(gofmt -l $(GO_CLIENT)/*.go); \
+		[[ -z $$unformatted ]] || { echo "gofmt: $$unformatted" >&2; exit 1; }
+	@cd $(GO_CLIENT) && $(GO) vet ./...
+
+.PHONY: rust-test
+rust-test: ## cargo test
+	$(call say,rust-test: cargo test)
+	@$(CARGO) test $(LOCKED)
+
+.PHONY: feature-check
+feature-check: ## cargo check without default features
+	$(call say,feature-check: cargo check --no-default-features)
+	@$(CARGO) check $(LOCKED) --no-default-features
+
+.PHONY: debug-build
+debug-build:
+	$(call say,debug-build: the binary that the end-to-end tests run)
+	@$(CARGO) build $(LOCKED) --bin signalbox
+
+.PHONY: python-test
+python-test: $(VENV_READY) debug-build ## End-to-end tests through the Python client
+	$(call say,python-test: pytest against $(SIGNALBOX_BIN))
+	@cd $(PY_CLIENT) && SIGNALBOX_BIN='$(abspath $(SIGNALBOX_BIN))' $(VENV_BIN)/python -m pytest
+
+.PHONY: go-test
+go-test: debug-build ## End-to-end tests through the Go client
+	$(call say,go-test: go test against $(SIGNALBOX_BIN))
+	@cd $(GO_CLIENT) && SIGNALBOX_BIN='$(abspath $(SIGNALBOX_BIN))' $(GO) test -count=1 ./...
+
+# Generated stubs
+
+.PHONY: generate
+generate: $(VENV_READY) ## Generate the clients' stubs from proto/
+	$(call say,generate: $(PY_STUBS))
+	@PYTHON=$(VENV_BIN)/python $(PY_CLIENT)/generate.sh
+	$(call say,generate: $(GO_STUBS))
+	@BUF=$(VENV_BIN)/buf $(GO_CLIENT)/generate.sh
+
+.PHONY: stubs-check
+stubs-check: $(VENV_READY) ## Fail if the committed stubs are not what proto/ generates
+	$(call say,stubs-check: generate anew and compare)
+	@fresh=$$(mktemp -d); trap 'rm -rf "$$fresh"' EXIT; \
+		PYTHON=$(VENV_BIN)/python $(PY_CLIENT)/generate.sh "$$fresh/python"; \
+		BUF=$(VENV_BIN)/buf $(GO_CLIENT)/generate.sh "$$fresh/go"; \
+		{ diff -ru -x __pycache__ $(PY_STUBS) "$$fresh/python" && \
+			diff -ru $(GO_STUBS) "$$fresh/go/signalboxpb"; } || \
+			{ echo 'the stubs are out of date: run `make generate` and commit the result' >&2; exit 1; }
+
+# Tools
+
+$(VENV_READY): $(PY_CLIENT)/requirements-dev.txt $(PY_CLIENT)/pyproject.toml
+	$(call say,venv: $(VENV) from $(PY_CLIENT)/requirements-dev.txt)
+	@$(VENV)/bin/python -c '' 2>/dev/null || $(PYTHON) -m venv --clear $(VENV)
+	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r $(PY_CLIENT)/requirements-dev.txt
+	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check \
+		--no-deps --no-build-isolation --editable $(PY_CLIENT)
+	@touch $@
+
+.PHONY: clean
+clean: ## Remove what was built (keeps models/weights and .signalbox)
+	$(call say,clean: cargo and the virtualenv)
+	@$(CARGO) clean
+	@rm -rf $(VENV)
+	@find . -path ./models -prune -o -type d \
+		\( -name __pycache__ -o -name .pytest_cache -o -name .mypy_cache -o -name .ruff_cache \) \
+		-prune -exec rm -rf {} +

@@ -1,0 +1,63 @@
+// Package signalbox is the Go client of signalbox, the gRPC sidecar that routes prompts to
+// commands, tools and skills.
+//
+// [Client] makes the calls, package signalboxpb has the messages and enums, and [DetailsOf] reads
+// what a failed call says.
+package signalbox
+
+import (
+	"strings"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+
+	pb "github.com/signalbox-dev/signalbox/clients/go/signalboxpb"
+)
+
+// maxReceivedBytes is the largest answer taken: a page of 1,000 entries can be larger than gRPC's
+// own limit of 4 MiB.
+const maxReceivedBytes = 64 << 20
+
+// Client calls one signalbox. It has the methods of the route, catalogue and system services, and
+// may be used by several goroutines.
+type Client struct {
+	pb.RouteServiceClient
+	pb.CatalogServiceClient
+	pb.SystemServiceClient
+	// Health asks for "", a service's full name, "startup", "readiness" or "liveness".
+	Health healthpb.HealthClient
+
+	conn *grpc.ClientConn
+}
+
+// New makes a client of "host:port" or "unix:///path/to/socket", without TLS: a sidecar is reached
+// within its pod. The first call connects. The options come after New's own and override them.
+func New(target string, options ...grpc.DialOption) (*Client, error) {
+	all := []grpc.DialOption{
+		grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxReceivedBytes)),
+		// A proxy named by the environment is for the world outside the pod.
+		grpc.WithNoProxy(),
+	}
+	if strings.HasPrefix(target, "unix:") || strings.HasPrefix(target, "unix-abstract:") {
+		// A socket's path is no HTTP/2 authority: servers in Rust answer it with a reset.
+		all = append(all, grpc.WithAuthority("localhost"))
+	}
+	conn, err := grpc.NewClient(target, append(all, options...)...)
+	if err != nil {
+		return nil, err
+	}
+	return &Client{
+		RouteServiceClient:   pb.NewRouteServiceClient(conn),
+		CatalogServiceClient: pb.NewCatalogServiceClient(conn),
+		SystemServiceClient:  pb.NewSystemServiceClient(conn),
+		Health:               healthpb.NewHealthClient(conn),
+		conn:                 conn,
+	}, nil
+}
+
+// Close closes the connection; calls in flight end with codes.Canceled.
+func (c *Client) Close() error {
+	return c.conn.Close()
+}

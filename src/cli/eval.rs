@@ -1,0 +1,90 @@
+//! `signalbox eval`.
+
+use std::fmt::Write;
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::Context;
+
+use super::args::EvalArgs;
+use super::route::open_store;
+use super::{Failure, print_result};
+use crate::app::{Engine, read_catalogue};
+use crate::config::Config;
+use crate::embed::ModelState;
+use crate::catalog::import::{Defaults, Format, Imported, import};
+use crate::eval::{Metrics, Report, read_queries, run as measure, with_ids_as_sources};
+use crate::route::Mode;
+
+pub(super) async fn run(args: &EvalArgs, mut config: Config) -> Result<ExitCode, Failure> {
+    let mode = Mode::from(args.mode);
+    if mode == Mode::Lexical {
+        config.model.id = "none".into();
+    }
+    let path = args.queries.display();
+    let text = tokio::fs::read_to_string(&args.queries)
+        .await
+        .with_context(|| format!("cannot read {path}"))?;
+    let queries = read_queries(&text).with_context(|| path.to_string())?;
+    let store = open_store(&config)?;
+    let entries = read_entries(&args.catalog).await?;
+    let engine = Engine::over(&config, entries, store).await?;
+    if let ModelState::Failed(why) = engine.settled().await {
+        // Figures of a router without its model would pass for those of one with it.
+        return Err(anyhow::anyhow!("the model cannot be loaded: {why}").into());
+    }
+    let index = engine.registry.index();
+    let report = measure(&engine.router, index, &queries, mode, args.limit)
+        .await
+        .with_context(|| path.to_string())?;
+    engine.close().await;
+    print_result(&match args.json {
+        true => format!("{}\n", serde_json::to_string_pretty(&report).context("JSON")?),
+        false => table(&report),
+    })
+}
+
+async fn read_entries(path: &Path) -> anyhow::Result<Imported> {
+    if path.extension().is_none_or(|extension| extension != "jsonl") {
+        return read_catalogue(&[path.to_owned()]).await;
+    }
+    let origin = path.display().to_string();
+    let text =
+        tokio::fs::read_to_string(path).await.with_context(|| format!("cannot read {origin}"))?;
+    let text = with_ids_as_sources(&text);
+    let defaults = Defaults { kind: None, source: "eval".to_owned() };
+    Ok(import(text.as_bytes(), &origin, Format::Jsonl, &defaults)?)
+}
+
+fn table(report: &Report) -> String {
+    let mut out = String::from(
+        "language        n   oos   top1    r@3    r@5   r@10   ndcg  auroc  fpr95\n",
+    );
+    // Writing to a string cannot fail.
+    for (language, metrics) in &report.by_language {
+        let _ = writeln!(out, "{}", line(language, metrics));
+    }
+    let _ = writeln!(out, "{}", line("all", &report.all));
+    for (kind, auroc) in &report.auroc_by_oos_kind {
+        let _ = writeln!(out, "auroc against {kind}: {auroc:.3}");
+    }
+    let _ = writeln!(out, "{:.2} s", report.seconds);
+    out
+}
+
+fn line(name: &str, metrics: &Metrics) -> String {
+    let recall = |depth: &str| metrics.recall_at.get(depth).copied().unwrap_or_default();
+    let optional = |value: Option<f64>| value.map_or("-".to_owned(), |v| format!("{v:.3}"));
+    format!(
+        "{name:<12}{:>5}{:>6}{:>7.3}{:>7.3}{:>7.3}{:>7.3}{:>7.3}{:>7}{:>7}",
+        metrics.n,
+        metrics.n_out_of_scope,
+        metrics.top1,
+        recall("3"),
+        recall("5"),
+        recall("10"),
+        metrics.ndcg_at_10,
+        optional(metrics.auroc),
+        optional(metrics.fpr95),
+    )
+}

@@ -1,0 +1,98 @@
+//! `signalbox models`.
+
+use std::fmt::Write;
+use std::path::Path;
+use std::process::ExitCode;
+
+use super::args::{ModelsArgs, ModelsCommand};
+use super::{Failure, print_result};
+use crate::config::Config;
+use crate::embed::{ManifestError, ModelSpec, locate, manifest, verify};
+
+pub(super) fn run(args: &ModelsArgs, config: &Config) -> Result<ExitCode, Failure> {
+    let dir = &config.model.dir;
+    match &args.command {
+        ModelsCommand::Pull { id } => {
+            let id = id.as_ref().unwrap_or(&config.model.id);
+            pull(find(id)?, dir, config)
+        }
+        ModelsCommand::Verify { id } => verify_all(&specs(id.as_deref())?, dir),
+        ModelsCommand::List => print_result(&list(dir)?),
+    }
+}
+
+fn find(id: &str) -> Result<&'static ModelSpec, Failure> {
+    manifest().and_then(|manifest| manifest.find(id)).map_err(usage)
+}
+
+fn specs(id: Option<&str>) -> Result<Vec<&'static ModelSpec>, Failure> {
+    match id {
+        Some(id) => Ok(vec![find(id)?]),
+        None => Ok(manifest().map_err(usage)?.models.iter().collect()),
+    }
+}
+
+fn usage(error: ManifestError) -> Failure {
+    Failure::Usage(error.into())
+}
+
+#[cfg(feature = "hub")]
+fn pull(spec: &ModelSpec, dir: &Path, config: &Config) -> Result<ExitCode, Failure> {
+    use crate::embed::{HubOptions, pull};
+
+    let options = HubOptions {
+        endpoint: config.hub.endpoint.clone(),
+        ..HubOptions::default()
+    };
+    let fetched = pull(spec, dir, &options).map_err(|error| Failure::Work(error.into()))?;
+    let mut out = String::new();
+    for path in &fetched {
+        // Writing to a string cannot fail.
+        let _ = writeln!(out, "fetched and verified {}", path.display());
+    }
+    if fetched.is_empty() {
+        let _ = writeln!(out, "{} is there already and verified", spec.id);
+    }
+    print_result(&out)
+}
+
+#[cfg(not(feature = "hub"))]
+fn pull(_spec: &ModelSpec, _dir: &Path, _config: &Config) -> Result<ExitCode, Failure> {
+    let error = anyhow::anyhow!("this build has no hub client; use `python3 models/fetch.py`");
+    Err(Failure::Work(error))
+}
+
+fn verify_all(specs: &[&ModelSpec], dir: &Path) -> Result<ExitCode, Failure> {
+    let mut out = String::new();
+    let mut wrong = 0;
+    for spec in specs {
+        let folder = dir.join(&spec.id);
+        let checked = locate(spec, &folder).and_then(|variant| {
+            variant.files.iter().try_for_each(|file| verify(&folder.join(&file.name), file))
+        });
+        // Writing to a string cannot fail.
+        let _ = match checked {
+            Ok(()) => writeln!(out, "{}: verified", spec.id),
+            Err(error) => {
+                wrong += 1;
+                writeln!(out, "{}: {error}", spec.id)
+            }
+        };
+    }
+    print_result(&out)?;
+    Ok(if wrong == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn list(dir: &Path) -> Result<String, Failure> {
+    let mut out = String::new();
+    for spec in &manifest().map_err(usage)?.models {
+        let there = if locate(spec, &dir.join(&spec.id)).is_ok() { "present" } else { "missing" };
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            out,
+            "{:<24} {there:<8} {} layers, {} dimensions, {} tokens, {}",
+            spec.id, spec.layers, spec.hidden, spec.max_tokens, spec.license
+        );
+    }
+    Ok(out)
+}

@@ -1,0 +1,110 @@
+//! `signalbox route`.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use super::args::RouteArgs;
+use super::{Failure, client, print_result, render};
+use crate::app::{Engine, read_catalogue};
+use crate::config::Config;
+use crate::error::Violations;
+use crate::grpc::pb;
+use crate::grpc::pb::route_service_client::RouteServiceClient;
+use crate::grpc::response_of;
+use crate::route::{KindFilter, Mode, Request};
+use crate::store::Store;
+
+pub(super) async fn run(args: &RouteArgs, config: Config) -> Result<ExitCode, Failure> {
+    let request = request(args, &config)?;
+    let response = match &args.server {
+        Some(server) => ask(server, args, &request).await?,
+        None => route_here(config, &request, args.explain).await?,
+    };
+    print_result(&match args.json {
+        true => render::json(&args.prompt, &response, args.explain),
+        false => render::text(&response, args.limit, args.explain),
+    })
+}
+
+fn request(args: &RouteArgs, config: &Config) -> Result<Request, Failure> {
+    let mut request = Request::new(&args.prompt);
+    request.limit = args.limit;
+    request.min_score = args.min_score;
+    request.mode = args.mode.into();
+    request.kinds = KindFilter {
+        no_commands: args.no_commands,
+        no_tools: args.no_tools,
+        no_skills: args.no_skills,
+    };
+    let mut violations = Violations::default();
+    request.check("", config.limits.max_prompt_bytes, &mut violations);
+    violations.into_result().map_err(|error| Failure::Usage(error.into()))?;
+    Ok(request)
+}
+
+async fn ask(
+    server: &str,
+    args: &RouteArgs,
+    request: &Request,
+) -> anyhow::Result<pb::RouteResponse> {
+    let mode = match request.mode {
+        Mode::Lexical => pb::RouteMode::Lexical,
+        Mode::Semantic => pb::RouteMode::Semantic,
+        Mode::Hybrid => pb::RouteMode::Hybrid,
+    };
+    let view = if args.explain { pb::RouteView::Full } else { pb::RouteView::Basic };
+    let message = pb::RouteRequest {
+        prompt: request.prompt.clone(),
+        limit: i32::try_from(request.limit).ok(),
+        min_score: request.min_score,
+        mode: mode.into(),
+        no_commands: request.kinds.no_commands,
+        no_tools: request.kinds.no_tools,
+        no_skills: request.kinds.no_skills,
+        view: view.into(),
+    };
+    let mut client = RouteServiceClient::new(client::connect(server).await?);
+    let response = client
+        .route(message)
+        .await
+        .map_err(|status| anyhow::anyhow!("{}: {}", status.code(), status.message()))?;
+    Ok(response.into_inner())
+}
+
+async fn route_here(
+    mut config: Config,
+    request: &Request,
+    full: bool,
+) -> anyhow::Result<pb::RouteResponse> {
+    if request.mode == Mode::Lexical {
+        config.model.id = "none".into();
+    }
+    let store = open_store(&config)?;
+    let engine = Engine::over(&config, read_catalogue(&config.catalog.paths).await?, store).await?;
+    engine.settled().await;
+    let result = engine.router.route(request).await;
+    engine.close().await;
+    Ok(response_of(result, full))
+}
+
+/// The configured database; without one, a cache for vectors, so that the second call does
+/// not embed the catalogue again. The cache is a convenience: where it cannot be used (no
+/// home, in use by another call) everything is computed.
+pub(super) fn open_store(config: &Config) -> anyhow::Result<Option<Store>> {
+    if let Some(dir) = &config.store.data_dir {
+        return Ok(Some(Store::open(dir)?));
+    }
+    if !config.model.is_enabled() {
+        return Ok(None);
+    }
+    Ok(cache_dir().and_then(|dir| Store::open(&dir).ok()))
+}
+
+/// `signalbox` in the user's cache folder (XDG base directories).
+fn cache_dir() -> Option<PathBuf> {
+    let path = |name: &str| std::env::var_os(name).map(PathBuf::from);
+    let base = path("XDG_CACHE_HOME")
+        .filter(|dir| dir.is_absolute())
+        .or_else(|| Some(path("HOME")?.join(".cache")))?;
+    Some(base.join("signalbox"))
+}

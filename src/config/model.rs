@@ -1,0 +1,107 @@
+//! `[model]` and `[hub]`.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize, Serializer};
+
+use super::within;
+use crate::embed::{DeviceChoice, manifest};
+use crate::error::Violations;
+
+/// The encoder.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ModelConfig {
+    /// Id in the manifest, or "none" for routing by tokens alone.
+    pub id: String,
+    /// Folder that holds one folder of files for each model.
+    pub dir: PathBuf,
+    /// What it runs on.
+    pub device: DeviceChoice,
+    /// Threads that run it; 0 means one for each processor.
+    pub threads: usize,
+    /// Texts that may wait for it; one more prompt is answered from tokens alone.
+    pub max_queued: usize,
+    /// Prompts whose vectors are kept.
+    pub cache_entries: usize,
+    /// Whether the model's adapter, if it has one, is merged in.
+    pub adapter: bool,
+    /// Whether readiness needs the model; otherwise a model that cannot be loaded means
+    /// degraded answers.
+    pub required: bool,
+}
+
+impl Default for ModelConfig {
+    fn default() -> Self {
+        Self {
+            id: "multilingual-e5-small".into(),
+            dir: "models/weights".into(),
+            device: DeviceChoice::Cpu,
+            threads: 0,
+            max_queued: 256,
+            cache_entries: 4_096,
+            adapter: true,
+            required: false,
+        }
+    }
+}
+
+impl ModelConfig {
+    /// Whether a model is wanted at all.
+    pub fn is_enabled(&self) -> bool {
+        self.id != "none"
+    }
+
+    pub(super) fn check(&self, violations: &mut Violations) {
+        if self.is_enabled()
+            && let Err(error) = manifest().and_then(|manifest| manifest.find(&self.id))
+        {
+            violations.add("model.id", format!("{error}; \"none\" turns the model off"));
+        }
+        if self.device == DeviceChoice::Cuda && !cfg!(feature = "cuda") {
+            violations.add("model.device", "this build has no `cuda` feature");
+        }
+        if self.required && !self.is_enabled() {
+            violations.add("model.required", "needs a model.id other than \"none\"");
+        }
+        within(violations, "model.threads", self.threads, (0, 256));
+        within(violations, "model.max_queued", self.max_queued, (1, 100_000));
+        within(violations, "model.cache_entries", self.cache_entries, (0, 1_000_000));
+    }
+}
+
+/// Where model files are fetched from.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct HubConfig {
+    /// Address of the hub or a mirror; the public hub where absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub endpoint: Option<String>,
+    /// Token for a hub that asks for one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub token: Option<Secret>,
+}
+
+/// Text that is never shown.
+#[derive(Clone, PartialEq, Eq, Deserialize)]
+pub struct Secret(String);
+
+impl Secret {
+    /// The text itself, for whoever has to present it.
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("[redacted]")
+    }
+}
+
+impl Serialize for Secret {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str("[redacted]")
+    }
+}

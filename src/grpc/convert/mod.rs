@@ -1,0 +1,9 @@
+//! Between protobuf messages and domain types, both ways. Nothing here decides anything.
+
+mod entry;
+mod route;
+
+pub(super) use entry::{
+    count, entry_from, entry_to, kind_filter_from, reference_to, summary_to,
+};
+pub(super) use route::{degradation_to, request_from, result_to, stage_to, wants_full};

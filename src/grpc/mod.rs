@@ -1,0 +1,97 @@
+//! The wire: protobuf in, domain calls, protobuf out.
+//!
+//! Only this module knows tonic and prost. A service reads its request into domain types,
+//! calls the domain, and writes the answer; it decides nothing.
+
+mod catalog;
+pub mod codec;
+mod convert;
+mod edge;
+pub mod error;
+mod health;
+mod route;
+mod server;
+mod system;
+
+use std::sync::Arc;
+
+use tokio_util::sync::CancellationToken;
+use tonic::service::Routes;
+
+use crate::config::LimitsConfig;
+use crate::embed::Embedder;
+use crate::lifecycle::Readiness;
+use crate::registry::Registry;
+use crate::route::Router;
+
+pub use edge::Edge;
+pub use server::{Doors, serve};
+
+/// Generated from `proto/signalbox/v1`.
+#[allow(missing_docs, clippy::all, clippy::unwrap_used)]
+pub mod pb {
+    tonic::include_proto!("signalbox.v1");
+
+    /// All compiled files, for reflection.
+    pub const DESCRIPTORS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/descriptors.bin"));
+}
+
+/// Full names of our services, for health.
+pub const SERVICES: [&str; 3] = [
+    "signalbox.v1.CatalogService",
+    "signalbox.v1.RouteService",
+    "signalbox.v1.SystemService",
+];
+
+/// What the services work on.
+#[derive(Clone)]
+pub struct Domain {
+    /// Routes prompts.
+    pub router: Router,
+    /// The live catalogue.
+    pub registry: Registry,
+    /// The encoder.
+    pub embedder: Embedder,
+    /// Whether new work is welcome.
+    pub readiness: Arc<Readiness>,
+    /// What the server takes at most.
+    pub limits: Arc<LimitsConfig>,
+    /// Whether changes outlive the process.
+    pub durable: bool,
+    /// Cancelled when the server begins to drain.
+    pub draining: CancellationToken,
+}
+
+/// All services behind one door.
+pub async fn routes(domain: Domain) -> Result<Routes, tonic_reflection::server::Error> {
+    use pb::catalog_service_server::CatalogServiceServer;
+    use pb::route_service_server::RouteServiceServer;
+    use pb::system_service_server::SystemServiceServer;
+
+    let reflection = || {
+        tonic_reflection::server::Builder::configure()
+            .register_encoded_file_descriptor_set(pb::DESCRIPTORS)
+            .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
+    };
+    let size = domain.limits.max_message_bytes;
+    Ok(Routes::new(health::service(&domain.readiness).await)
+        .add_service(reflection().build_v1()?)
+        .add_service(reflection().build_v1alpha()?)
+        .add_service(
+            RouteServiceServer::new(route::Service::new(domain.clone()))
+                .max_decoding_message_size(size),
+        )
+        .add_service(
+            CatalogServiceServer::new(catalog::Service::new(domain.clone()))
+                .max_decoding_message_size(size),
+        )
+        .add_service(
+            SystemServiceServer::new(system::Service::new(domain))
+                .max_decoding_message_size(size),
+        ))
+}
+
+/// An answer as it goes over the wire, for the command line, which shows both in one way.
+pub fn response_of(result: crate::route::RouteResult, full: bool) -> pb::RouteResponse {
+    convert::result_to(result, full)
+}

@@ -1,0 +1,134 @@
+//! `RouteService`.
+
+use std::panic::AssertUnwindSafe;
+use std::pin::Pin;
+
+use futures_util::FutureExt;
+use tokio::sync::mpsc;
+use tokio_stream::Stream;
+use tokio_stream::wrappers::ReceiverStream;
+use tonic::{Request, Response, Status};
+
+use super::convert::{request_from, result_to, stage_to, wants_full};
+use super::error::{CALL_FAILED, Fault, Reason, status};
+use super::pb::route_service_server::RouteService;
+use super::pb::stream_route_response::Stage as PbStage;
+use super::pb::{
+    BatchRouteRequest, BatchRouteResponse, RouteRequest, RouteResponse, StreamRouteRequest,
+    StreamRouteResponse,
+};
+use super::Domain;
+use crate::error::Violations;
+use crate::route;
+
+/// Messages of one StreamRoute: three stages and the decision.
+const STAGES: usize = 4;
+
+/// Implements the service.
+pub(super) struct Service {
+    domain: Domain,
+}
+
+impl Service {
+    pub(super) fn new(domain: Domain) -> Self {
+        Self { domain }
+    }
+
+    fn read(&self, message: RouteRequest) -> Result<(route::Request, bool), Status> {
+        let full = wants_full(message.view);
+        let mut violations = Violations::default();
+        let limit = self.domain.limits.max_prompt_bytes;
+        let request = request_from(message, "", limit, &mut violations);
+        violations.into_result().map_err(status)?;
+        Ok((request, full))
+    }
+}
+
+#[tonic::async_trait]
+impl RouteService for Service {
+    async fn route(
+        &self,
+        request: Request<RouteRequest>,
+    ) -> Result<Response<RouteResponse>, Status> {
+        let (request, full) = self.read(request.into_inner())?;
+        let result = self.domain.router.route(&request).await;
+        Ok(Response::new(result_to(result, full)))
+    }
+
+    async fn batch_route(
+        &self,
+        request: Request<BatchRouteRequest>,
+    ) -> Result<Response<BatchRouteResponse>, Status> {
+        let messages = request.into_inner().requests;
+        let limits = &self.domain.limits;
+        let mut violations = Violations::default();
+        if messages.is_empty() {
+            violations.add("requests", "must not be empty");
+        } else if messages.len() > limits.max_batch {
+            let text = format!("{} exceed the limit of {}", messages.len(), limits.max_batch);
+            violations.add("requests", text);
+        }
+        violations.into_result().map_err(status)?;
+
+        let mut violations = Violations::default();
+        let (requests, full): (Vec<route::Request>, Vec<bool>) = messages
+            .into_iter()
+            .enumerate()
+            .map(|(at, message)| {
+                let full = wants_full(message.view);
+                let path = format!("requests[{at}].");
+                let limit = limits.max_prompt_bytes;
+                (request_from(message, &path, limit, &mut violations), full)
+            })
+            .unzip();
+        violations.into_result().map_err(status)?;
+
+        let (results, catalog_revision) = self.domain.router.route_batch(&requests).await;
+        let responses =
+            results.into_iter().zip(full).map(|(result, full)| result_to(result, full)).collect();
+        Ok(Response::new(BatchRouteResponse { responses, catalog_revision }))
+    }
+
+    type StreamRouteStream =
+        Pin<Box<dyn Stream<Item = Result<StreamRouteResponse, Status>> + Send>>;
+
+    async fn stream_route(
+        &self,
+        request: Request<StreamRouteRequest>,
+    ) -> Result<Response<Self::StreamRouteStream>, Status> {
+        // A missing request has no prompt, which is the violation to name.
+        let message = request.into_inner().route.unwrap_or_default();
+        let mut violations = Violations::default();
+        let full = wants_full(message.view);
+        let limit = self.domain.limits.max_prompt_bytes;
+        let request = request_from(message, "route.", limit, &mut violations);
+        violations.into_result().map_err(status)?;
+
+        let router = self.domain.router.clone();
+        let (stages, receiver) = mpsc::channel(STAGES);
+        tokio::spawn(async move {
+            let send = |stage| {
+                let response = StreamRouteResponse { stage: Some(stage) };
+                // There is room for every stage; a caller that has gone wants none.
+                let _ = stages.try_send(Ok(response));
+            };
+            let mut observe = |stage| send(stage_to(stage, full));
+            let routed = async {
+                let route = router.route_in_stages(&request, &mut observe);
+                match AssertUnwindSafe(route).catch_unwind().await {
+                    Ok(result) => send(PbStage::Decision(result_to(result, full))),
+                    Err(_) => {
+                        let fault = Fault::new(Reason::Internal, CALL_FAILED);
+                        let _ = stages.try_send(Err(fault.into()));
+                    }
+                }
+            };
+            // Work whose caller has gone never reaches the model.
+            tokio::select! {
+                () = routed => {}
+                () = stages.closed() => {}
+            }
+        });
+        Ok(Response::new(Box::pin(ReceiverStream::new(receiver))))
+    }
+}

@@ -1,0 +1,91 @@
+//! Readiness as a set of named blockers.
+
+use std::collections::BTreeSet;
+
+use tokio::sync::watch;
+
+/// Something that has to be done before the server is ready.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Blocker {
+    /// The entries are read and tokenised.
+    Catalogue,
+    /// The encoder is loaded and the entries have vectors.
+    Model,
+}
+
+impl Blocker {
+    /// Name that is shown.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Blocker::Catalogue => "catalogue",
+            Blocker::Model => "model",
+        }
+    }
+}
+
+/// What readiness depends on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct State {
+    /// What is still to be done.
+    pub blockers: BTreeSet<Blocker>,
+    /// Whether the server is on its way out.
+    pub draining: bool,
+}
+
+impl State {
+    /// Whether new work is welcome.
+    pub fn is_ready(&self) -> bool {
+        self.blockers.is_empty() && !self.draining
+    }
+}
+
+/// The state, for whoever changes it and whoever follows it.
+#[derive(Debug)]
+pub struct Readiness(watch::Sender<State>);
+
+impl Readiness {
+    /// Not ready until all blockers are cleared.
+    pub fn new(blockers: impl IntoIterator<Item = Blocker>) -> Self {
+        let blockers = blockers.into_iter().collect();
+        Self(watch::Sender::new(State { blockers, draining: false }))
+    }
+
+    /// One thing less to wait for.
+    pub fn clear(&self, blocker: Blocker) {
+        self.0.send_if_modified(|state| state.blockers.remove(&blocker));
+    }
+
+    /// From now on nothing new should come.
+    pub fn drain(&self) {
+        self.0.send_modify(|state| state.draining = true);
+    }
+
+    /// The state as it is.
+    pub fn state(&self) -> State {
+        self.0.borrow().clone()
+    }
+
+    /// Follows the state; sees the one of now first.
+    pub fn follow(&self) -> watch::Receiver<State> {
+        let mut receiver = self.0.subscribe();
+        receiver.mark_changed();
+        receiver
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ready_only_when_nothing_blocks_and_never_again_after_draining() {
+        let readiness = Readiness::new([Blocker::Model, Blocker::Catalogue]);
+        readiness.clear(Blocker::Catalogue);
+        assert!(!readiness.state().is_ready());
+        assert_eq!(readiness.state().blockers, BTreeSet::from([Blocker::Model]));
+        readiness.clear(Blocker::Model);
+        assert!(readiness.state().is_ready());
+        readiness.drain();
+        assert!(!readiness.state().is_ready());
+    }
+}

@@ -1,0 +1,28 @@
+//! From a prompt to a decision.
+//!
+//! One call reads one snapshot: exact command, lexical score from the postings, similarity
+//! from the packed matrix, fusion, confidence, selection. A call never fails for want of a
+//! model: without a vector it answers from tokens alone and says why. Equal snapshot, model
+//! and request give equal results.
+
+mod confidence;
+mod evidence;
+mod exact;
+mod lexical;
+pub mod profile;
+mod request;
+mod result;
+mod router;
+mod select;
+mod semantic;
+
+pub use lexical::FieldWeights;
+pub use request::{DEFAULT_LIMIT, KindFilter, MAX_LIMIT, Mode, Request};
+pub use result::{
+    Band, Decision, Degradation, DegradedReason, InputTruncation, MatchedToken, Outcome,
+    Ranked, RouteResult, ScoreParts, Stage, Warning,
+};
+pub use router::{Router, Settings, degradation_of};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,224 @@
+//! What a call answers.
+
+use std::sync::Arc;
+
+use super::request::Mode;
+use crate::catalog::Entry;
+use crate::index::Field;
+
+/// What was decided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// Sure enough to act on.
+    Accepted,
+    /// The best candidate, to be confirmed.
+    Uncertain,
+    /// Nothing fits.
+    Abstained,
+    /// A slash command that no entry has.
+    UnknownCommand,
+}
+
+impl Outcome {
+    /// Lower-case name.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Outcome::Accepted => "accepted",
+            Outcome::Uncertain => "uncertain",
+            Outcome::Abstained => "abstained",
+            Outcome::UnknownCommand => "unknown_command",
+        }
+    }
+}
+
+/// A decision with what it rests on.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Decision {
+    /// What was decided.
+    pub outcome: Outcome,
+    /// Probability that the first match is right.
+    pub confidence: f64,
+    /// Below it the router abstains.
+    pub floor: f64,
+    /// Above it a match is accepted.
+    pub accept_threshold: f64,
+    /// In words.
+    pub reason: String,
+    /// Nearest names of an unknown command.
+    pub nearest_commands: Vec<String>,
+}
+
+/// Bands of the lexical score, half-open from below.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Band {
+    /// Below 0.3.
+    Weak,
+    /// 0.3 to 0.5.
+    Fair,
+    /// 0.5 to 0.7.
+    Good,
+    /// 0.7 to 0.9.
+    VeryGood,
+    /// 0.9 and above.
+    Exact,
+}
+
+impl Band {
+    /// Band of a lexical score.
+    pub fn of(score: f64) -> Self {
+        match score {
+            s if s >= 0.9 => Band::Exact,
+            s if s >= 0.7 => Band::VeryGood,
+            s if s >= 0.5 => Band::Good,
+            s if s >= 0.3 => Band::Fair,
+            _ => Band::Weak,
+        }
+    }
+
+    /// Name for people.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Band::Weak => "weak",
+            Band::Fair => "fair",
+            Band::Good => "good",
+            Band::VeryGood => "very good",
+            Band::Exact => "exact",
+        }
+    }
+}
+
+/// A token of the prompt found in an entry.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MatchedToken {
+    /// The token.
+    pub token: String,
+    /// Heaviest field that holds it.
+    pub field: Field,
+    /// Weight of that field.
+    pub weight: f64,
+}
+
+/// The parts a score was made of.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ScoreParts {
+    /// BM25 against what a full match would reach.
+    pub coverage: f64,
+    /// Similarity with the entry's own text.
+    pub similarity: Option<f64>,
+    /// Largest similarity with an example, and the example.
+    pub nearest_example: Option<(f64, String)>,
+    /// Part of the similarity that says nothing.
+    pub hub: f64,
+    /// The sum that ranked the entry.
+    pub raw: f64,
+}
+
+/// One ranked entry.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ranked {
+    /// The entry.
+    pub entry: Arc<Entry>,
+    /// What the list is sorted by, 0 to 1.
+    pub score: f64,
+    /// Weighted share of the prompt's distinct tokens found in the entry.
+    pub lexical_score: f64,
+    /// Tokens found, in the prompt's order.
+    pub matched: Vec<MatchedToken>,
+    /// What the score was made of.
+    pub parts: ScoreParts,
+}
+
+/// Why an answer is made of less than was asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DegradedReason {
+    /// No model is configured.
+    ModelDisabled,
+    /// The model is still loading.
+    ModelLoading,
+    /// The model could not be loaded, or failed on this text.
+    ModelFailed,
+    /// The model's queue is full.
+    ModelOverloaded,
+    /// Some entries have no vectors yet.
+    VectorsPending,
+}
+
+impl DegradedReason {
+    /// Lower-case name.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            DegradedReason::ModelDisabled => "model_disabled",
+            DegradedReason::ModelLoading => "model_loading",
+            DegradedReason::ModelFailed => "model_failed",
+            DegradedReason::ModelOverloaded => "model_overloaded",
+            DegradedReason::VectorsPending => "vectors_pending",
+        }
+    }
+}
+
+/// A reason with its detail.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Degradation {
+    /// Why.
+    pub reason: DegradedReason,
+    /// In words.
+    pub detail: String,
+}
+
+/// Something the caller should know of an answer that is otherwise whole.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Warning {
+    /// The prompt is mostly in a script that the model was not trained for.
+    LanguageUnsupported {
+        /// The model.
+        model: String,
+    },
+}
+
+/// A prompt longer than the model reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct InputTruncation {
+    /// Tokens of the prompt.
+    pub prompt_tokens: u32,
+    /// Tokens that the model read.
+    pub used_tokens: u32,
+}
+
+/// The answer of one call.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RouteResult {
+    /// What was decided.
+    pub decision: Decision,
+    /// The selection, best first.
+    pub matches: Vec<Ranked>,
+    /// The best entries whatever was decided, best first.
+    pub nearest: Vec<Ranked>,
+    /// Revision of the catalogue.
+    pub revision: String,
+    /// What ranked.
+    pub mode: Mode,
+    /// Model whose similarity took part.
+    pub model: Option<String>,
+    /// Why less took part than was asked for.
+    pub degraded: Vec<Degradation>,
+    /// Warnings.
+    pub warnings: Vec<Warning>,
+    /// Whether the model read the whole prompt.
+    pub truncated: Option<InputTruncation>,
+}
+
+/// A result on the way, in the order in which they become known.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Stage {
+    /// The prompt names a command.
+    Exact(Arc<Entry>),
+    /// Ranked by tokens alone.
+    Lexical(Vec<Ranked>),
+    /// Ranked by similarity alone.
+    Semantic {
+        /// Best first.
+        matches: Vec<Ranked>,
+        /// The model.
+        model: String,
+    },
+}

@@ -1,0 +1,328 @@
+//! The pipeline.
+
+use std::sync::Arc;
+
+use super::confidence::{Calibration, Thresholds};
+use super::evidence::Evidence;
+use super::exact::{self, Exact};
+use super::lexical::FieldWeights;
+use super::profile::{LEXICAL, Profile};
+use super::request::{Mode, Request};
+use super::result::{
+    Decision, Degradation, DegradedReason, InputTruncation, Outcome, Ranked, RouteResult, Stage,
+    Warning,
+};
+use super::select::{Scored, select};
+use super::semantic::{self, Similarity};
+use crate::embed::{EmbedError, Embedded, Embedder, ModelInfo, ModelState, Priority, TextRole};
+use crate::index::{Index, Snapshot};
+use crate::text::script::ScriptGroup;
+
+/// Vectors from which a scan leaves the runtime's threads: 4,096 take about 0.5 ms.
+const SCAN_INLINE_ROWS: usize = 4_096;
+
+/// What an operator sets.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Settings {
+    /// Weights of the lexical score.
+    pub weights: FieldWeights,
+    /// Strictly above it a match is accepted.
+    pub accept_threshold: f64,
+    /// Below it the router abstains.
+    pub floor: f64,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { weights: FieldWeights::default(), accept_threshold: 0.85, floor: 0.25 }
+    }
+}
+
+/// Routes prompts against an index. Cheap to clone.
+#[derive(Clone)]
+pub struct Router {
+    index: Arc<Index>,
+    embedder: Embedder,
+    settings: Settings,
+}
+
+/// A prompt's vector and the model that made it.
+struct PromptVector {
+    embedded: Embedded,
+    model: Arc<ModelInfo>,
+}
+
+impl Router {
+    /// A router over an index and an encoder.
+    pub fn new(index: Arc<Index>, embedder: Embedder, settings: Settings) -> Self {
+        Self { index, embedder, settings }
+    }
+
+    /// Routes one prompt against the newest snapshot.
+    pub async fn route(&self, request: &Request) -> RouteResult {
+        self.route_at(&self.index.snapshot(), request, None, None).await
+    }
+
+    /// Routes one prompt and hands each stage to `observe` as soon as it is known.
+    pub async fn route_in_stages(
+        &self,
+        request: &Request,
+        observe: &mut (dyn FnMut(Stage) + Send),
+    ) -> RouteResult {
+        self.route_at(&self.index.snapshot(), request, None, Some(observe)).await
+    }
+
+    /// Routes several prompts against one snapshot; results in the order of the requests.
+    pub async fn route_batch(&self, requests: &[Request]) -> (Vec<RouteResult>, String) {
+        let snapshot = self.index.snapshot();
+        // Embedded together and behind single prompts: a batch waits for room rather than
+        // have some of its answers made from tokens alone.
+        let prompts: Vec<String> = requests
+            .iter()
+            .filter(|request| request.mode != Mode::Lexical)
+            .map(|request| request.prompt.clone())
+            .collect();
+        let mut vectors = self.embed(Priority::Bulk, prompts).await.map(Vec::into_iter);
+        let mut results = Vec::with_capacity(requests.len());
+        for request in requests {
+            let vector = match &mut vectors {
+                _ if request.mode == Mode::Lexical => None,
+                Ok(vectors) => vectors.next().map(Ok),
+                Err(error) => Some(Err(error.clone())),
+            };
+            results.push(self.route_at(&snapshot, request, vector, None).await);
+        }
+        (results, snapshot.revision())
+    }
+
+    /// `known` is the prompt's vector where it was made before; otherwise it is made when the
+    /// stages before it are done.
+    async fn route_at(
+        &self,
+        snapshot: &Arc<Snapshot>,
+        request: &Request,
+        known: Option<Result<PromptVector, EmbedError>>,
+        mut observe: Option<&mut (dyn FnMut(Stage) + Send)>,
+    ) -> RouteResult {
+        if let Some(exact) = exact::find(snapshot, request) {
+            let result = self.answer_exact(snapshot, request, exact);
+            if let (Some(observe), Some(first)) = (observe, result.matches.first()) {
+                observe(Stage::Exact(first.entry.clone()));
+            }
+            return result;
+        }
+
+        let mut evidence = Evidence::lexical(snapshot, request, self.settings.weights);
+        if let Some(observe) = observe.as_mut() {
+            let ranked = evidence.rank(request, Mode::Lexical, &LEXICAL);
+            observe(Stage::Lexical(evidence.describe(&select(snapshot, &ranked, request))));
+        }
+        let vector = match (request.mode, known) {
+            (Mode::Lexical, _) => None,
+            (_, Some(known)) => Some(known),
+            (_, None) => Some(self.embed_one(&request.prompt).await),
+        };
+
+        let mut answer = Answer { mode: Mode::Lexical, ..Answer::default() };
+        let mut calibration = &LEXICAL;
+        match vector {
+            None => {}
+            Some(Err(error)) => answer.degraded.push(degradation_of(&error)),
+            Some(Ok(PromptVector { embedded, model })) => {
+                let profile = Profile::of(&model.id);
+                evidence.semantic = Some((scan(snapshot, &embedded).await, profile));
+                if let Some(observe) = observe.as_mut() {
+                    let ranked = evidence.rank(request, Mode::Semantic, &profile.semantic);
+                    let matches = evidence.describe(&select(snapshot, &ranked, request));
+                    observe(Stage::Semantic { matches, model: model.id.clone() });
+                }
+                answer.note(snapshot, &embedded);
+                if reads(&model, evidence.group) {
+                    answer.mode = request.mode;
+                    answer.model = Some(model.id.clone());
+                    calibration = match request.mode {
+                        Mode::Semantic => &profile.semantic,
+                        Mode::Hybrid | Mode::Lexical => &profile.hybrid,
+                    };
+                } else {
+                    // A vector of a text that the model cannot read is noise: tokens decide.
+                    let model = model.id.clone();
+                    answer.warnings.push(Warning::LanguageUnsupported { model });
+                }
+            }
+        }
+
+        let ranked = evidence.rank(request, answer.mode, calibration);
+        let decision = self.decide(&ranked, calibration);
+        let matches = match decision.outcome {
+            Outcome::Abstained => Vec::new(),
+            _ => evidence.describe(&select(snapshot, &ranked, request)),
+        };
+        let nearest = evidence.describe(&ranked[..ranked.len().min(request.nearest)]);
+        answer.complete(snapshot, decision, matches, nearest)
+    }
+
+    async fn embed_one(&self, prompt: &str) -> Result<PromptVector, EmbedError> {
+        let prompts = vec![prompt.to_owned()];
+        self.embed(Priority::Interactive, prompts).await?.pop().ok_or(EmbedError::Closed)
+    }
+
+    async fn embed(
+        &self,
+        priority: Priority,
+        prompts: Vec<String>,
+    ) -> Result<Vec<PromptVector>, EmbedError> {
+        let model = match self.embedder.state() {
+            ModelState::Ready(model) => model,
+            ModelState::Disabled => return Err(EmbedError::Disabled),
+            ModelState::Loading => return Err(EmbedError::Loading),
+            ModelState::Failed(why) => return Err(EmbedError::Failed(why)),
+        };
+        let vectors = self.embedder.embed(TextRole::Query, priority, prompts).await?;
+        let with_model = |embedded| PromptVector { embedded, model: model.clone() };
+        Ok(vectors.into_iter().map(with_model).collect())
+    }
+
+    fn decide(&self, ranked: &[Scored], calibration: &Calibration) -> Decision {
+        let Settings { floor, accept_threshold, .. } = self.settings;
+        let thresholds = Thresholds { floor, accept: accept_threshold };
+        let Some(best) = ranked.first() else {
+            return Decision {
+                outcome: Outcome::Abstained,
+                confidence: 0.0,
+                floor,
+                accept_threshold,
+                reason: "no entry takes part or has anything in common with the prompt".into(),
+                nearest_commands: Vec::new(),
+            };
+        };
+        let second = ranked.get(1).map(|second| second.raw);
+        let confidence = calibration.confidence(best.raw, second);
+        let outcome = thresholds.decide(confidence);
+        let reason = match outcome {
+            Outcome::Accepted => {
+                format!("confidence {confidence:.2} is above {accept_threshold:.2}")
+            }
+            Outcome::Abstained => {
+                format!("confidence {confidence:.2} is below the floor of {floor:.2}")
+            }
+            _ => format!(
+                "confidence {confidence:.2} lies between the floor of {floor:.2} and \
+                 {accept_threshold:.2}"
+            ),
+        };
+        Decision {
+            outcome,
+            confidence,
+            floor,
+            accept_threshold,
+            reason,
+            nearest_commands: Vec::new(),
+        }
+    }
+
+    fn answer_exact(&self, snapshot: &Snapshot, request: &Request, exact: Exact) -> RouteResult {
+        let Settings { floor, accept_threshold, weights } = self.settings;
+        let (outcome, confidence, reason, slots, nearest_commands) = match exact {
+            Exact::Found(slots) => {
+                let reason = "the prompt names this command".to_owned();
+                (Outcome::Accepted, 1.0, reason, slots, Vec::new())
+            }
+            Exact::Unknown { name, nearest } => {
+                let reason = format!("no command is named {name:?}");
+                (Outcome::UnknownCommand, 0.0, reason, Vec::new(), nearest)
+            }
+        };
+        let evidence = Evidence::lexical(snapshot, request, weights);
+        let scored: Vec<Scored> = slots
+            .into_iter()
+            .take(request.limit)
+            .map(|slot| Scored { slot, raw: 1.0, score: 1.0 })
+            .collect();
+        let matches = evidence.describe(&scored);
+        let decision = Decision {
+            outcome,
+            confidence,
+            floor,
+            accept_threshold,
+            reason,
+            nearest_commands,
+        };
+        let answer = Answer { mode: request.mode, ..Answer::default() };
+        answer.complete(snapshot, decision, matches.clone(), matches)
+    }
+}
+
+/// What is said of an answer besides its decision and entries.
+#[derive(Default)]
+struct Answer {
+    mode: Mode,
+    model: Option<String>,
+    degraded: Vec<Degradation>,
+    warnings: Vec<Warning>,
+    truncated: Option<InputTruncation>,
+}
+
+impl Answer {
+    /// Says what the vectors lack.
+    fn note(&mut self, snapshot: &Snapshot, embedded: &Embedded) {
+        let pending = snapshot.pending_vectors();
+        if pending > 0 {
+            let detail = format!("{pending} entries have no vectors yet");
+            self.degraded.push(Degradation { reason: DegradedReason::VectorsPending, detail });
+        }
+        let Embedded { tokens, used_tokens, .. } = *embedded;
+        if tokens > used_tokens {
+            self.truncated = Some(InputTruncation { prompt_tokens: tokens, used_tokens });
+        }
+    }
+
+    fn complete(
+        self,
+        snapshot: &Snapshot,
+        decision: Decision,
+        matches: Vec<Ranked>,
+        nearest: Vec<Ranked>,
+    ) -> RouteResult {
+        RouteResult {
+            decision,
+            matches,
+            nearest,
+            revision: snapshot.revision(),
+            mode: self.mode,
+            model: self.model,
+            degraded: self.degraded,
+            warnings: self.warnings,
+            truncated: self.truncated,
+        }
+    }
+}
+
+/// Whether a model was trained for a group of scripts.
+fn reads(model: &ModelInfo, group: ScriptGroup) -> bool {
+    let english_only = model.languages.len() == 1 && model.languages[0] == "en";
+    !english_only || group == ScriptGroup::Latin
+}
+
+async fn scan(snapshot: &Arc<Snapshot>, embedded: &Embedded) -> Vec<Similarity> {
+    if snapshot.matrix().rows() <= SCAN_INLINE_ROWS {
+        return semantic::scan(snapshot, &embedded.vector);
+    }
+    let (shared, vector) = (snapshot.clone(), embedded.vector.clone());
+    match tokio::task::spawn_blocking(move || semantic::scan(&shared, &vector)).await {
+        Ok(found) => found,
+        // Only a runtime that is shutting down cancels the task.
+        Err(_) => semantic::scan(snapshot, &embedded.vector),
+    }
+}
+
+/// Why a call without a vector is degraded.
+pub fn degradation_of(error: &EmbedError) -> Degradation {
+    let reason = match error {
+        EmbedError::Disabled => DegradedReason::ModelDisabled,
+        EmbedError::Loading => DegradedReason::ModelLoading,
+        EmbedError::Overloaded { .. } => DegradedReason::ModelOverloaded,
+        EmbedError::Failed(_) | EmbedError::Closed => DegradedReason::ModelFailed,
+    };
+    Degradation { reason, detail: error.to_string() }
+}

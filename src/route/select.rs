@@ -1,0 +1,56 @@
+//! Which of the ranked entries are returned: guaranteed picks for each kind, then the best.
+
+use std::cmp::Ordering;
+use std::collections::HashSet;
+
+use super::request::Request;
+use crate::catalog::Kind;
+use crate::index::{Snapshot, listing_key};
+
+/// A score below this prints as 0.00: the entry matches nothing.
+const LEAST_SCORE: f64 = 0.005;
+
+/// An entry with the sum that ranks it and the score that is shown.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Scored {
+    /// Its slot.
+    pub slot: u32,
+    /// The sum, finite.
+    pub raw: f32,
+    /// The sum as a score, 0 to 1.
+    pub score: f64,
+}
+
+/// Best first; ties by kind, name, source.
+pub(super) fn rank(snapshot: &Snapshot, scored: &mut [Scored]) {
+    scored.sort_by(|a, b| order(snapshot, a, b));
+}
+
+fn order(snapshot: &Snapshot, a: &Scored, b: &Scored) -> Ordering {
+    let key = |scored: &Scored| snapshot.entry(scored.slot).map(|indexed| listing_key(indexed));
+    b.raw.total_cmp(&a.raw).then_with(|| key(a).cmp(&key(b)))
+}
+
+/// Chooses from ranked entries. The best of each kind keeps a place if the limit has room
+/// for all kinds asked for; the rest goes by rank. What matches nothing is left out.
+pub(super) fn select(snapshot: &Snapshot, ranked: &[Scored], request: &Request) -> Vec<Scored> {
+    let least = request.min_score.max(LEAST_SCORE);
+    let eligible: Vec<Scored> =
+        ranked.iter().copied().take_while(|scored| scored.score >= least).collect();
+    let mut chosen: HashSet<u32> = HashSet::new();
+    if request.limit >= request.kinds.count() {
+        for kind in Kind::ALL {
+            let best = eligible.iter().find(|scored| {
+                snapshot.entry(scored.slot).is_some_and(|indexed| indexed.entry.kind == kind)
+            });
+            chosen.extend(best.map(|scored| scored.slot));
+        }
+    }
+    for scored in &eligible {
+        if chosen.len() >= request.limit {
+            break;
+        }
+        chosen.insert(scored.slot);
+    }
+    eligible.into_iter().filter(|scored| chosen.contains(&scored.slot)).collect()
+}

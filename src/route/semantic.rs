@@ -1,0 +1,61 @@
+//! Similarities, through one exact scan of the packed matrix.
+
+use super::profile::Profile;
+use crate::index::{EntryVectors, RowRole, Snapshot};
+use crate::text::script::ScriptGroup;
+
+/// Similarities of one entry with the prompt; cosines, so -1 to 1.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Similarity {
+    /// Nearest of the entry's own texts; -infinity where it has no vectors.
+    pub text: f32,
+    /// Nearest example and its number.
+    pub example: Option<(f32, u16)>,
+    /// Mean direction of the examples.
+    pub centroid: Option<f32>,
+}
+
+impl Similarity {
+    const NONE: Similarity =
+        Similarity { text: f32::NEG_INFINITY, example: None, centroid: None };
+
+    /// Whether the entry has vectors.
+    pub fn is_known(&self) -> bool {
+        self.text.is_finite()
+    }
+
+    /// What the similarities of one entry are worth together, hub taken off.
+    pub fn combined(&self, vectors: &EntryVectors, group: ScriptGroup, profile: &Profile) -> f32 {
+        if !self.is_known() {
+            return 0.0;
+        }
+        let text = self.text - profile.hub * vectors.text_hub.of(group);
+        match (self.example, self.centroid) {
+            (Some((example, _)), Some(centroid)) => {
+                let nearest = self.text.max(example);
+                let centroid = centroid - profile.hub * vectors.centroid_hub.of(group);
+                let centre = profile.centroid;
+                (1.0 - centre) * nearest + centre * centroid
+            }
+            _ => text,
+        }
+    }
+}
+
+/// Scans all vectors; indexed by slot.
+pub(super) fn scan(snapshot: &Snapshot, prompt: &[f32]) -> Vec<Similarity> {
+    let mut found = vec![Similarity::NONE; snapshot.slot_count()];
+    snapshot.matrix().scan(prompt, |slot, role, cosine| {
+        let similarity = &mut found[slot as usize];
+        match role {
+            RowRole::Text => similarity.text = similarity.text.max(cosine),
+            RowRole::Example(number) => {
+                if similarity.example.is_none_or(|(best, _)| cosine > best) {
+                    similarity.example = Some((cosine, number));
+                }
+            }
+            RowRole::Centroid => similarity.centroid = Some(cosine),
+        }
+    });
+    found
+}
