@@ -20,7 +20,6 @@
 //! | [`text`] | tokens, scripts, nearest names |
 //! | [`eval`] | measuring the router on labelled prompts |
 //! | [`error`] | errors that name the field and the limit |
-//! | [`store`] | the SQLite file behind catalogue and vectors |
 
 pub mod app;
 pub mod catalog;
@@ -28,4 +27,19 @@ pub mod cli;
 pub mod config;
 pub mod embed;
 pub mod error;
+pub mod eval;
+pub mod grpc;
+pub mod index;
+pub mod lifecycle;
+pub mod registry;
+pub mod route;
 pub mod store;
+pub mod text;
+
+/// Compiled-in features, sorted.
+pub const FEATURES: &[&str] = &[
+    #[cfg(feature = "cuda")]
+    "cuda",
+    #[cfg(feature = "hub")]
+    "hub",
+];
