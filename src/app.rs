@@ -108,6 +108,8 @@ pub async fn serve(config: Config, announce: impl Fn(String)) -> anyhow::Result<
         tracing::warn!("no store.data_dir: changes are kept in memory and lost at the end");
     }
 
+    readiness.clear(Blocker::Catalogue);
+
     let draining = CancellationToken::new();
     let domain = Domain {
         router: engine.router.clone(),
@@ -128,7 +130,6 @@ pub async fn serve(config: Config, announce: impl Fn(String)) -> anyhow::Result<
         announce(format!("listening on {address}"));
     }
 
-    readiness.clear(Blocker::Catalogue);
     let settle = async {
         let state = engine.settled().await;
         if config.model.required && !matches!(state, ModelState::Ready(_)) {

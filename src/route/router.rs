@@ -37,7 +37,7 @@ impl Default for Settings {
         Self {
             weights: FieldWeights::default(),
             accept_threshold: 0.85,
-            floor: 0.25,
+            floor: 0.15,
         }
     }
 }
@@ -233,8 +233,7 @@ impl Router {
                 nearest_commands: Vec::new(),
             };
         };
-        let second = ranked.get(1).map(|second| second.raw);
-        let confidence = calibration.confidence(best.raw, second);
+        let confidence = calibration.probability(best.raw);
         let outcome = thresholds.decide(confidence);
         let reason = match outcome {
             Outcome::Accepted => {
