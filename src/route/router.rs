@@ -104,6 +104,9 @@ impl Router {
                 Err(error) => Some(Err(error.clone())),
             };
             results.push(self.route_at(&snapshot, request, vector, None).await);
+            // With its vectors at hand a batch would hold its thread to the end: others get
+            // their turn between two prompts, and a caller that has gone is noticed.
+            tokio::task::yield_now().await;
         }
         (results, snapshot.revision())
     }
