@@ -28,6 +28,7 @@ pub struct Engine {
     pub embedder: Embedder,
     /// Routes prompts.
     pub router: Router,
+    /// The database; in memory where no folder is configured.
     store: Option<Store>,
 }
 
