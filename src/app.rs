@@ -116,7 +116,7 @@ pub async fn serve(config: Config, announce: impl Fn(String)) -> anyhow::Result<
         draining: draining.clone(),
     };
     let routes = grpc::routes(domain).await.context("reflection cannot be built")?;
-    let edge = Edge::new(routes, &config.limits);
+    let edge = Edge::new(routes, &config.limits, draining.clone());
     let grace = config.server.drain();
     let mut server = tokio::spawn(grpc::serve(doors, edge, draining.clone(), grace));
     for address in addresses {

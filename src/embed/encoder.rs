@@ -11,7 +11,7 @@ use super::{
     embedder::{Encode, Loaded},
     files::{locate, read_verified},
     manifest::{self, AdapterSpec, ModelSpec},
-    tokenizer::TextTokenizer,
+    tokenizer::{TextTokenizer, TokenIds},
     types::{DeviceChoice, EmbedConfig, Embedded, ModelInfo, TextRole},
 };
 
@@ -22,13 +22,19 @@ struct Encoder {
     passage_prefix: String,
 }
 
-impl Encode for Encoder {
-    fn encode(&self, role: TextRole, text: &str) -> Result<Embedded, String> {
+impl Encoder {
+    fn tokenise(&self, role: TextRole, text: &str) -> Result<TokenIds, String> {
         let prefix = match role {
             TextRole::Query => &self.query_prefix,
             TextRole::Passage => &self.passage_prefix,
         };
-        let tokens = self.tokenizer.encode(prefix, text)?;
+        self.tokenizer.encode(prefix, text)
+    }
+}
+
+impl Encode for Encoder {
+    fn encode(&self, role: TextRole, text: &str) -> Result<Embedded, String> {
+        let tokens = self.tokenise(role, text)?;
         let vector = self.bert.forward(&tokens.ids)?;
         Ok(Embedded {
             vector: vector.into(),
@@ -39,6 +45,10 @@ impl Encode for Encoder {
 
     fn count_tokens(&self, text: &str) -> usize {
         self.tokenizer.count(text)
+    }
+
+    fn token_ids(&self, role: TextRole, text: &str) -> Result<Vec<u32>, String> {
+        Ok(self.tokenise(role, text)?.ids)
     }
 }
 
@@ -51,25 +61,49 @@ impl Encode for Encoder {
 /// A sentence that names the model or file and what is wrong with it.
 pub(super) fn load(config: &EmbedConfig) -> Loaded {
     let manifest = manifest::manifest().map_err(|error| error.to_string())?;
-    let spec = manifest.find(&config.model).map_err(|error| error.to_string())?;
+    let spec = manifest
+        .find(&config.model)
+        .map_err(|error| error.to_string())?;
     let device = open_device(config.device)?;
     let folder = config.dir.join(&spec.id);
     let variant = locate(spec, &folder).map_err(|error| error.to_string())?;
-    let adapters = if config.adapter { manifest.adapters_of(&spec.id) } else { Vec::new() };
+    let adapters = if config.adapter {
+        manifest.adapters_of(&spec.id)
+    } else {
+        Vec::new()
+    };
     let merged = adapters
         .iter()
         .map(|adapter| {
-            let &AdapterSpec { rank, alpha, strength, .. } = *adapter;
+            let &AdapterSpec {
+                rank,
+                alpha,
+                strength,
+                ..
+            } = *adapter;
             let bytes = adapter.bytes().map_err(|error| error.to_string())?;
-            Ok((bytes, Scale { rank, alpha, strength }))
+            Ok((
+                bytes,
+                Scale {
+                    rank,
+                    alpha,
+                    strength,
+                },
+            ))
         })
         .collect::<Result<Vec<_>, String>>()?;
     let read = |name: &str| {
-        let file = variant.file(name).ok_or_else(|| format!("{}: no {name}", spec.id))?;
+        let file = variant
+            .file(name)
+            .ok_or_else(|| format!("{}: no {name}", spec.id))?;
         read_verified(&folder.join(name), file).map_err(|error| error.to_string())
     };
-    let bert =
-        Bert::load(&read("config.json")?, read("model.safetensors")?, &merged, device)?;
+    let bert = Bert::load(
+        &read("config.json")?,
+        read("model.safetensors")?,
+        &merged,
+        device,
+    )?;
     let tokenizer = TextTokenizer::from_json(&read("tokenizer.json")?, spec.max_tokens)?;
     agree(spec, bert.config(), tokenizer.vocab_size())?;
 
@@ -120,7 +154,9 @@ fn agree(spec: &ModelSpec, config: &Config, token_ids: usize) -> Result<(), Stri
     for (name, expected, found) in pairs {
         if expected != found {
             let id = &spec.id;
-            return Err(format!("{id}: expected {name} {expected}, config.json has {found}"));
+            return Err(format!(
+                "{id}: expected {name} {expected}, config.json has {found}"
+            ));
         }
     }
     if spec.max_tokens > spec.positions || token_ids > spec.vocab {

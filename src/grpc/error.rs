@@ -6,19 +6,21 @@ use std::time::Duration;
 use tonic::{Code, Status};
 use tonic_types::{ErrorDetails, FieldViolation, StatusExt};
 
-use super::pb::ErrorReason;
 use crate::error::Violations;
 use crate::journal::JournalError;
 use crate::registry::{RegistryError, WatchError};
 use crate::store::StoreError;
 
-pub use ErrorReason as Reason;
+pub use super::pb::ErrorReason as Reason;
 
 /// Domain of every `ErrorInfo`.
 pub const DOMAIN: &str = "signalbox";
 
 /// When a refused caller may try again: calls take milliseconds, so soon.
 const RETRY_AFTER: Duration = Duration::from_millis(100);
+
+/// Message of a call that failed by a fault of our own.
+pub const CALL_FAILED: &str = "the call failed; see the server's log";
 
 /// Bytes of field violations in one status. A status travels in headers, of which some
 /// clients take no more than 8 KiB.
@@ -152,6 +154,7 @@ impl From<RegistryError> for Fault {
                 .with("limit", limit),
             RegistryError::Storage(error) => error.into(),
             RegistryError::Closed => Fault::new(Reason::Draining, message),
+            RegistryError::Failed => Fault::new(Reason::Internal, message),
         }
     }
 }
@@ -226,10 +229,10 @@ pub fn complete(status: Status) -> Status {
     let fault = |reason| Fault::new(reason, message.clone()).with("message", &message);
     match status.code() {
         Code::OutOfRange => fault(Reason::MessageTooLarge).into(),
+        // tonic says nothing of a method it does not know, and names everything else.
         Code::Unimplemented if message.is_empty() => {
             Fault::new(Reason::UnknownMethod, "no such service or method").into()
         }
-        Code::Unimplemented => fault(Reason::UnknownMethod).into(),
         code => fault(Reason::Transport).into_status_with(code),
     }
 }
