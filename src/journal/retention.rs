@@ -8,7 +8,7 @@ use std::sync::Weak;
 use std::time::Duration;
 
 use rusqlite::{Connection, OptionalExtension};
-use tokio::time::MissedTickBehavior;
+use tokio::time::{Instant, MissedTickBehavior};
 
 use super::record::{LoopState, ROW_BYTES, State, unsigned};
 use super::time::Timestamp;
@@ -179,7 +179,8 @@ impl Journal {
 
 /// Applies the limits again and again until the journal is dropped.
 pub(super) async fn run(shared: Weak<Shared>, every: Duration) {
-    let mut ticks = tokio::time::interval(every);
+    // Not at once: a start has other things to do.
+    let mut ticks = tokio::time::interval_at(Instant::now() + every, every);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         ticks.tick().await;
