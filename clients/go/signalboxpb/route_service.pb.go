@@ -534,7 +534,7 @@ type RouteResponse struct {
 	// Revision of the catalogue that the answer was computed at: equal revisions mean equal
 	// catalogues.
 	CatalogRevision string `protobuf:"bytes,3,opt,name=catalog_revision,json=catalogRevision,proto3" json:"catalog_revision,omitempty"`
-	// The mode that ranked the result; LEXICAL where the call was degraded.
+	// The mode that ranked the result: the one asked for, LEXICAL where no vector took part.
 	Mode RouteMode `protobuf:"varint,4,opt,name=mode,proto3,enum=signalbox.v1.RouteMode" json:"mode,omitempty"`
 	// Model whose similarity is in the scores; empty where none took part.
 	ModelId string `protobuf:"bytes,5,opt,name=model_id,json=modelId,proto3" json:"model_id,omitempty"`
@@ -899,7 +899,7 @@ type ScoreParts struct {
 	NearestExampleSimilarity *float64 `protobuf:"fixed64,3,opt,name=nearest_example_similarity,json=nearestExampleSimilarity,proto3,oneof" json:"nearest_example_similarity,omitempty"`
 	// The example that reached it.
 	NearestExample string `protobuf:"bytes,4,opt,name=nearest_example,json=nearestExample,proto3" json:"nearest_example,omitempty"`
-	// How near the entry is to everything; half of it is taken off.
+	// What was taken off for being near to every prompt.
 	Hub float64 `protobuf:"fixed64,5,opt,name=hub,proto3" json:"hub,omitempty"`
 	// The sum that ranked the entry, before it is mapped to `score`.
 	Raw           float64 `protobuf:"fixed64,6,opt,name=raw,proto3" json:"raw,omitempty"`
