@@ -8,6 +8,7 @@
 //! | `reader` | pages of what is stored |
 //! | `tail`, `follow` | the live end; replay first, then live |
 //! | `retention` | purging, and the limits of age, size and loop |
+//! | `routes` | routing decisions as events |
 //! | `verify` | counting and checking all of it |
 //! | `record`, `token`, `time` | rows and their checksums; places; points in time |
 //!
@@ -27,6 +28,7 @@ mod follow;
 mod reader;
 mod record;
 mod retention;
+pub mod routes;
 mod tail;
 mod time;
 mod token;

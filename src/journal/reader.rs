@@ -95,6 +95,11 @@ pub struct Listing {
 }
 
 impl Listing {
+    /// Token of the place up to which this page has looked, also where it is the last.
+    pub fn place(&self) -> Token {
+        self.place
+    }
+
     /// Token of the place behind one of the entries.
     pub fn token_after(&self, entry: &Entry) -> Token {
         Token { position: entry.position, ..self.place }
