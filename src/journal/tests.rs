@@ -1,7 +1,9 @@
 //! What the journal promises.
 
 mod appending;
+mod crash;
 mod damage;
+mod disk_full;
 pub(super) mod events;
 mod following;
 mod retaining;
