@@ -22,7 +22,9 @@ const STREAMS: usize = 10_000;
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 
 fn main() -> ExitCode {
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build();
     let measured = match runtime {
         Ok(runtime) => runtime.block_on(measure()),
         Err(error) => Err(error.into()),
@@ -58,8 +60,16 @@ async fn measure() -> Outcome<bool> {
 
     let journal = open(&dir.path().join("small")).await?;
     let alone = one_writer(&journal, 2_000).await?;
-    tell("one writer, an append, p50", shown(percentile(&alone, 50)), None);
-    tell("one writer, an append, p99", shown(percentile(&alone, 99)), None);
+    tell(
+        "one writer, an append, p50",
+        shown(percentile(&alone, 50)),
+        None,
+    );
+    tell(
+        "one writer, an append, p99",
+        shown(percentile(&alone, 99)),
+        None,
+    );
     let rate = many_writers(&journal, Duration::from_secs(5)).await?;
     tell(
         "16 writers, durable appends a second",
@@ -80,22 +90,36 @@ async fn measure() -> Outcome<bool> {
     );
     let grown = after.saturating_sub(warm) / 1024;
     tell("  memory before", format!("{} MiB", before >> 20), None);
-    tell("  memory grown by them", format!("{grown} KiB"), Some(("<= 8 MiB", grown <= 8_192)));
+    tell(
+        "  memory grown by them",
+        format!("{grown} KiB"),
+        Some(("<= 8 MiB", grown <= 8_192)),
+    );
     drop(journal);
 
-    let events = std::env::var("JOURNAL_BENCH_EVENTS").ok().and_then(|text| text.parse().ok());
+    let events = std::env::var("JOURNAL_BENCH_EVENTS")
+        .ok()
+        .and_then(|text| text.parse().ok());
     let events: u64 = events.unwrap_or(1_000_000);
     let large = dir.path().join("large");
     let filled = Instant::now();
     let bytes = fill(&large, events).await?;
     let rate = events as f64 / filled.elapsed().as_secs_f64();
-    tell("filling, 1,000 events an append, events a second", format!("{rate:.0}"), None);
+    tell(
+        "filling, 1,000 events an append, events a second",
+        format!("{rate:.0}"),
+        None,
+    );
     tell("  size", format!("{} MiB", bytes >> 20), None);
     let opened = Instant::now();
     let journal = open(&large).await?;
     let opened = opened.elapsed();
     let name = format!("opening {events} events");
-    tell(&name, shown(opened), Some(("<= 2 s", opened <= Duration::from_secs(2))));
+    tell(
+        &name,
+        shown(opened),
+        Some(("<= 2 s", opened <= Duration::from_secs(2))),
+    );
     let replayed = Instant::now();
     let seen = replay(&journal).await?;
     let rate = seen as f64 / replayed.elapsed().as_secs_f64();
@@ -133,7 +157,10 @@ fn event(number: u64) -> NewEvent {
             tool_name: "read_file".into(),
             arguments: format!(r#"{{"path":"src/module_{number}.rs","offset":0}}"#),
         }],
-        usage: Usage { input_tokens: 1_000 + number, output_tokens: 100 },
+        usage: Usage {
+            input_tokens: 1_000 + number,
+            output_tokens: 100,
+        },
         text: "Reading the file to see what it holds.".into(),
     })
     .into()
@@ -142,8 +169,11 @@ fn event(number: u64) -> NewEvent {
 async fn one_writer(journal: &Journal, count: u64) -> Result<Vec<Duration>, JournalError> {
     let mut times = Vec::new();
     for number in 0..count {
-        let append =
-            Append { loop_id: "alone".into(), events: vec![event(number)], ..Append::default() };
+        let append = Append {
+            loop_id: "alone".into(),
+            events: vec![event(number)],
+            ..Append::default()
+        };
         let begun = Instant::now();
         journal.append(append).await?;
         times.push(begun.elapsed());
@@ -191,10 +221,18 @@ async fn open_and_drop(journal: &Journal, count: usize) -> Result<(), JournalErr
         }
         if number % 100 == 0 {
             let events = vec![
-                LoopEvent::Custom(Custom { name: "seen".into(), data: String::new() }).into(),
+                LoopEvent::Custom(Custom {
+                    name: "seen".into(),
+                    data: String::new(),
+                })
+                .into(),
             ];
             journal
-                .append(Append { loop_id: "streams".into(), events, ..Append::default() })
+                .append(Append {
+                    loop_id: "streams".into(),
+                    events,
+                    ..Append::default()
+                })
                 .await?;
         }
     }
@@ -239,7 +277,10 @@ fn resident() -> Outcome<u64> {
 fn percentile(times: &[Duration], percent: usize) -> Duration {
     let mut times = times.to_vec();
     times.sort_unstable();
-    times.get(times.len() * percent / 100).copied().unwrap_or_default()
+    times
+        .get(times.len() * percent / 100)
+        .copied()
+        .unwrap_or_default()
 }
 
 fn shown(time: Duration) -> String {

@@ -52,7 +52,8 @@ impl Fault {
     /// Adds a value that the message holds.
     #[must_use]
     pub fn with(mut self, key: &str, value: impl ToString) -> Self {
-        self.metadata.insert(key.to_owned(), cut(&value.to_string()));
+        self.metadata
+            .insert(key.to_owned(), cut(&value.to_string()));
         self
     }
 
@@ -84,7 +85,10 @@ impl Fault {
     }
 
     fn into_status_with(self, code: Code) -> Status {
-        let reason = self.reason.as_str_name().trim_start_matches("ERROR_REASON_");
+        let reason = self
+            .reason
+            .as_str_name()
+            .trim_start_matches("ERROR_REASON_");
         let mut details = ErrorDetails::new();
         details.set_error_info(reason, DOMAIN, self.metadata);
         if !self.violations.is_empty() {
@@ -176,12 +180,14 @@ impl From<JournalError> for Fault {
         let message = error.to_string();
         match error {
             JournalError::Invalid(violations) => violations.into(),
-            JournalError::SequenceMismatch { loop_id, expected, actual } => {
-                Fault::new(Reason::SequenceMismatch, message)
-                    .with("loop_id", loop_id)
-                    .with("expected", expected)
-                    .with("actual", actual)
-            }
+            JournalError::SequenceMismatch {
+                loop_id,
+                expected,
+                actual,
+            } => Fault::new(Reason::SequenceMismatch, message)
+                .with("loop_id", loop_id)
+                .with("expected", expected)
+                .with("actual", actual),
             JournalError::RequestReused { request_id } => {
                 Fault::new(Reason::RequestIdReused, message).with("request_id", request_id)
             }

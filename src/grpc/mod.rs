@@ -102,8 +102,7 @@ pub async fn routes(domain: Domain) -> Result<Routes, tonic_reflection::server::
                 .max_decoding_message_size(size),
         )
         .add_service(
-            SystemServiceServer::new(system::Service::new(domain))
-                .max_decoding_message_size(size),
+            SystemServiceServer::new(system::Service::new(domain)).max_decoding_message_size(size),
         ))
 }
 

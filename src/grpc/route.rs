@@ -9,6 +9,7 @@ use tokio_stream::Stream;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Request, Response, Status};
 
+use super::Domain;
 use super::convert::{request_from, result_to, stage_to, wants_full};
 use super::error::{CALL_FAILED, Fault, Reason, status};
 use super::pb::route_service_server::RouteService;
@@ -17,7 +18,6 @@ use super::pb::{
     BatchRouteRequest, BatchRouteResponse, RouteRequest, RouteResponse, StreamRouteRequest,
     StreamRouteResponse,
 };
-use super::Domain;
 use crate::embed::ModelState;
 use crate::error::Violations;
 use crate::journal::event::RouteDecided;
@@ -55,7 +55,9 @@ impl RouteService for Service {
     ) -> Result<Response<RouteResponse>, Status> {
         let (request, full) = self.read(request.into_inner())?;
         let result = self.domain.router.route(&request).await;
-        Ok(Response::new(record(&self.domain, &request, result, full).await))
+        Ok(Response::new(
+            record(&self.domain, &request, result, full).await,
+        ))
     }
 
     async fn batch_route(
@@ -68,7 +70,11 @@ impl RouteService for Service {
         if messages.is_empty() {
             violations.add("requests", "must not be empty");
         } else if messages.len() > limits.max_batch {
-            let text = format!("{} exceed the limit of {}", messages.len(), limits.max_batch);
+            let text = format!(
+                "{} exceed the limit of {}",
+                messages.len(),
+                limits.max_batch
+            );
             violations.add("requests", text);
         }
         violations.into_result().map_err(status)?;
@@ -88,9 +94,14 @@ impl RouteService for Service {
 
         let (results, catalog_revision) = self.domain.router.route_batch(&requests).await;
         let asked = requests.iter().zip(results).zip(full);
-        let asked = asked.map(|((request, result), full)| (request, result, full)).collect();
+        let asked = asked
+            .map(|((request, result), full)| (request, result, full))
+            .collect();
         let responses = record_all(&self.domain, asked).await;
-        Ok(Response::new(BatchRouteResponse { responses, catalog_revision }))
+        Ok(Response::new(BatchRouteResponse {
+            responses,
+            catalog_revision,
+        }))
     }
 
     type StreamRouteStream =
@@ -147,7 +158,10 @@ async fn record(
     result: RouteResult,
     full: bool,
 ) -> RouteResponse {
-    record_all(domain, vec![(request, result, full)]).await.pop().unwrap_or_default()
+    record_all(domain, vec![(request, result, full)])
+        .await
+        .pop()
+        .unwrap_or_default()
 }
 
 /// The same for several. A call does not fail because its decision cannot be written down; it
@@ -160,9 +174,14 @@ async fn record_all(
         ModelState::Ready(model) => model.digest.clone(),
         ModelState::Disabled | ModelState::Loading | ModelState::Failed(_) => String::new(),
     };
-    let decided: Vec<RouteDecided> =
-        asked.iter().map(|(request, result, _)| decided(request, result, &digest)).collect();
-    let ids: Vec<String> = decided.iter().map(|decided| decided.route_id.clone()).collect();
+    let decided: Vec<RouteDecided> = asked
+        .iter()
+        .map(|(request, result, _)| decided(request, result, &digest))
+        .collect();
+    let ids: Vec<String> = decided
+        .iter()
+        .map(|decided| decided.route_id.clone())
+        .collect();
     let mut failed = None;
     if domain.journal_routes
         && let Err(error) = domain.journal.record_routes(decided).await
@@ -173,9 +192,12 @@ async fn record_all(
             detail: format!("the decision was not journaled: {error}"),
         });
     }
-    let answers = asked.into_iter().zip(ids).map(|((_, mut result, full), route_id)| {
-        result.degraded.extend(failed.clone());
-        result_to(result, route_id, full)
-    });
+    let answers = asked
+        .into_iter()
+        .zip(ids)
+        .map(|((_, mut result, full), route_id)| {
+            result.degraded.extend(failed.clone());
+            result_to(result, route_id, full)
+        });
     answers.collect()
 }

@@ -34,14 +34,22 @@ pub fn decided(request: &Request, result: &RouteResult, model_digest: &str) -> R
         },
         catalog_revision: result.revision.clone(),
         model_id: result.model.clone().unwrap_or_default(),
-        model_digest: result.model.as_ref().map_or("", |_| model_digest).to_owned(),
+        model_digest: result
+            .model
+            .as_ref()
+            .map_or("", |_| model_digest)
+            .to_owned(),
         mode: result.mode.as_str().to_owned(),
         outcome: result.decision.outcome.as_str().to_owned(),
         confidence: result.decision.confidence,
         floor: result.decision.floor,
         accept_threshold: result.decision.accept_threshold,
         matches: matches.collect(),
-        degraded: result.degraded.iter().map(|d| d.reason.as_str().to_owned()).collect(),
+        degraded: result
+            .degraded
+            .iter()
+            .map(|d| d.reason.as_str().to_owned())
+            .collect(),
         agent_id: String::new(),
     };
     decided.route_id = route_id(&decided);
@@ -51,11 +59,23 @@ pub fn decided(request: &Request, result: &RouteResult, model_digest: &str) -> R
 /// Stands for what was asked, the catalogue, the model and the thresholds: equal calls have
 /// equal ids, whatever they were answered.
 fn route_id(decided: &RouteDecided) -> String {
-    let RouteRequest { prompt, limit, min_score, mode, no_commands, no_tools, no_skills } =
-        &decided.request;
+    let RouteRequest {
+        prompt,
+        limit,
+        min_score,
+        mode,
+        no_commands,
+        no_tools,
+        no_skills,
+    } = &decided.request;
     let mut hasher = Sha256::new();
-    let texts =
-        [prompt, mode, &decided.catalog_revision, &decided.model_id, &decided.model_digest];
+    let texts = [
+        prompt,
+        mode,
+        &decided.catalog_revision,
+        &decided.model_id,
+        &decided.model_digest,
+    ];
     for text in texts {
         hasher.update((text.len() as u64).to_le_bytes());
         hasher.update(text.as_bytes());
@@ -65,7 +85,10 @@ fn route_id(decided: &RouteDecided) -> String {
     }
     hasher.update(limit.to_le_bytes());
     hasher.update([*no_commands, *no_tools, *no_skills].map(u8::from));
-    hasher.finalize()[..16].iter().map(|byte| format!("{byte:02x}")).collect()
+    hasher.finalize()[..16]
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
 }
 
 /// The request that a decision answered.
@@ -94,15 +117,20 @@ impl Journal {
     ///
     /// Those of [`Journal::append`]; of many decisions, some may be written.
     pub async fn record_routes(&self, decided: Vec<RouteDecided>) -> Result<(), JournalError> {
-        let mut events =
-            decided.into_iter().map(|one| NewEvent::from(LoopEvent::RouteDecided(Box::new(one))));
+        let mut events = decided
+            .into_iter()
+            .map(|one| NewEvent::from(LoopEvent::RouteDecided(Box::new(one))));
         loop {
             let events: Vec<NewEvent> = events.by_ref().take(BATCH).collect();
             if events.is_empty() {
                 return Ok(());
             }
             let loop_id = ROUTES_LOOP.to_owned();
-            let append = Append { loop_id, events, ..Append::default() };
+            let append = Append {
+                loop_id,
+                events,
+                ..Append::default()
+            };
             self.append(append).await?;
         }
     }

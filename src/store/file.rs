@@ -88,7 +88,10 @@ pub(super) fn connect_read_only(path: &Path) -> Result<Connection, StoreError> {
     let found: i64 = conn.query_row("PRAGMA user_version", [], |row| row.get(0))?;
     match found.cmp(&schema::KNOWN) {
         Ordering::Equal => Ok(conn),
-        Ordering::Greater => Err(StoreError::NewerSchema { found, known: schema::KNOWN }),
+        Ordering::Greater => Err(StoreError::NewerSchema {
+            found,
+            known: schema::KNOWN,
+        }),
         Ordering::Less => Err(StoreError::Open {
             path: path.to_owned(),
             reason: format!("it has the older schema {found}; a server brings it up to date"),

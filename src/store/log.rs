@@ -32,7 +32,10 @@ pub(super) fn unfinished(log: &Path) -> Result<u64, StoreError> {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(0),
         Err(error) => return Err(unreadable(log, &error)),
     };
-    let length = file.metadata().map_err(|error| unreadable(log, &error))?.len();
+    let length = file
+        .metadata()
+        .map_err(|error| unreadable(log, &error))?
+        .len();
     let found = Scan::run(BufReader::with_capacity(1 << 20, file), length);
     match found.map_err(|error| unreadable(log, &error))? {
         Found::Whole => Ok(0),
@@ -44,7 +47,10 @@ pub(super) fn unfinished(log: &Path) -> Result<u64, StoreError> {
 }
 
 fn unreadable(log: &Path, error: &io::Error) -> StoreError {
-    StoreError::Open { path: log.to_owned(), reason: error.to_string() }
+    StoreError::Open {
+        path: log.to_owned(),
+        reason: error.to_string(),
+    }
 }
 
 enum Found {
@@ -62,7 +68,11 @@ impl Sums {
     fn add(mut self, bytes: &[u8], big_endian: bool) -> Self {
         let word = |bytes: &[u8]| {
             let bytes = [bytes[0], bytes[1], bytes[2], bytes[3]];
-            if big_endian { u32::from_be_bytes(bytes) } else { u32::from_le_bytes(bytes) }
+            if big_endian {
+                u32::from_be_bytes(bytes)
+            } else {
+                u32::from_le_bytes(bytes)
+            }
         };
         for pair in bytes.chunks_exact(8) {
             self.0 = self.0.wrapping_add(word(&pair[..4])).wrapping_add(self.1);
@@ -92,7 +102,11 @@ impl Scan {
     fn run(mut log: impl Read, length: u64) -> io::Result<Found> {
         let mut header = [0; HEADER];
         if length < HEADER as u64 {
-            return Ok(if length == 0 { Found::Whole } else { Found::Unfinished(length) });
+            return Ok(if length == 0 {
+                Found::Whole
+            } else {
+                Found::Unfinished(length)
+            });
         }
         log.read_exact(&mut header)?;
         let big_endian = number(&header, 0) == MAGIC + 1;
@@ -105,10 +119,17 @@ impl Scan {
         if !sound {
             // The header is written in one piece, before the first frame.
             let has_frames = length > HEADER as u64;
-            return Ok(if has_frames { Found::Damaged(0) } else { Found::Unfinished(length) });
+            return Ok(if has_frames {
+                Found::Damaged(0)
+            } else {
+                Found::Unfinished(length)
+            });
         }
-        let mut scan =
-            Self { finished: HEADER as u64, written: HEADER as u64, wrong: None };
+        let mut scan = Self {
+            finished: HEADER as u64,
+            written: HEADER as u64,
+            wrong: None,
+        };
         let salts = &header[16..24];
         // The sums that the frame before has, and those that it should have: damage may have
         // met either its sums or its content.
@@ -128,7 +149,8 @@ impl Scan {
             let is_ours = frame[8..16] == *salts;
             let is_end = number(&frame, 1) != 0;
             let [stored, right] = before.map(|sums| {
-                sums.add(&frame[..8], big_endian).add(&frame[FRAME_HEADER..], big_endian)
+                sums.add(&frame[..8], big_endian)
+                    .add(&frame[FRAME_HEADER..], big_endian)
             });
             let is_sound = is_ours && (stored == own || right == own);
             if is_ours {

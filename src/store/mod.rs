@@ -71,11 +71,13 @@ struct Shared {
     running: watch::Sender<()>,
 }
 
+type ReadSender = SyncSender<Box<dyn ReadJob>>;
+
 #[derive(Debug)]
 struct Lanes {
     writes: SyncSender<Work>,
     /// None in memory, where the writer reads too.
-    reads: Option<SyncSender<Box<dyn ReadJob>>>,
+    reads: Option<ReadSender>,
 }
 
 impl Store {
@@ -104,7 +106,9 @@ impl Store {
     /// [`StoreError::NewerSchema`] and [`StoreError::Corrupt`] as for [`Store::open`].
     pub fn open_read_only(dir: &Path) -> Result<Self, StoreError> {
         let path = dir.join(file::DB_FILE);
-        let connections = (0..READERS).map(|_| file::connect_read_only(&path)).collect();
+        let connections = (0..READERS)
+            .map(|_| file::connect_read_only(&path))
+            .collect();
         let (reads, readers) = start_readers(&path, connections)?;
         let (running, alive) = watch::channel(());
         let waiting = Builder::new().name("store-end".to_owned()).spawn(move || {
@@ -117,8 +121,17 @@ impl Store {
         waiting.map_err(|error| no_thread(&path, &error))?;
         // Without a receiver: every write is refused as closed.
         let (writes, _) = sync_channel(1);
-        let lanes = RwLock::new(Some(Lanes { writes, reads: Some(reads) }));
-        Ok(Self { shared: Arc::new(Shared { path: Some(path), lanes, running }) })
+        let lanes = RwLock::new(Some(Lanes {
+            writes,
+            reads: Some(reads),
+        }));
+        Ok(Self {
+            shared: Arc::new(Shared {
+                path: Some(path),
+                lanes,
+                running,
+            }),
+        })
     }
 
     /// A store that lives as long as its handles. It runs the same code, except that there
@@ -135,7 +148,7 @@ impl Store {
     fn start(
         folder: Option<(PathBuf, Lock)>,
         mut conn: Connection,
-        reads: Option<SyncSender<Box<dyn ReadJob>>>,
+        reads: Option<ReadSender>,
         readers: Vec<JoinHandle<()>>,
     ) -> Result<Self, StoreError> {
         let (path, lock) = folder.unzip();
@@ -252,7 +265,7 @@ impl Store {
 fn start_readers(
     path: &Path,
     connections: Result<Vec<Connection>, StoreError>,
-) -> Result<(SyncSender<Box<dyn ReadJob>>, Vec<JoinHandle<()>>), StoreError> {
+) -> Result<(ReadSender, Vec<JoinHandle<()>>), StoreError> {
     let connections = connections.map_err(|error| error.opening(path))?;
     let (reads, queue) = sync_channel(READS_WAITING);
     let queue = Arc::new(Mutex::new(queue));

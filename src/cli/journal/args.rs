@@ -81,7 +81,12 @@ pub enum JournalCommand {
 impl JournalArgs {
     /// Overrides of the configuration.
     pub fn overrides(&self) -> Overrides {
-        let JournalEngineArgs { data_dir, catalog, model, models_dir } = &self.engine;
+        let JournalEngineArgs {
+            data_dir,
+            catalog,
+            model,
+            models_dir,
+        } = &self.engine;
         let engine = EngineArgs {
             catalog: catalog.clone(),
             model: model.clone(),

@@ -30,12 +30,23 @@ pub(super) async fn run(args: &JournalArgs, config: Config) -> Result<ExitCode, 
     }
     let mut source = Source::open(server, &config).await?;
     match &args.command {
-        JournalCommand::Tail { follow, loop_id, lines, json } => {
-            let filter = Filter { loop_id: loop_id.clone(), ..Filter::default() };
+        JournalCommand::Tail {
+            follow,
+            loop_id,
+            lines,
+            json,
+        } => {
+            let filter = Filter {
+                loop_id: loop_id.clone(),
+                ..Filter::default()
+            };
             tail(&mut source, filter, *follow, *lines, *json).await
         }
         JournalCommand::Export { loop_id } => {
-            let filter = Filter { loop_id: loop_id.clone(), ..Filter::default() };
+            let filter = Filter {
+                loop_id: loop_id.clone(),
+                ..Filter::default()
+            };
             export(&mut source, filter).await
         }
         JournalCommand::Verify { json } => verify(&mut source, *json).await,
@@ -52,7 +63,13 @@ async fn tail(
     count: usize,
     json: bool,
 ) -> Result<ExitCode, Failure> {
-    let show = |line: &Line| if json { json_of(line) } else { Ok(text_of(line)) };
+    let show = |line: &Line| {
+        if json {
+            json_of(line)
+        } else {
+            Ok(text_of(line))
+        }
+    };
     let mut lines = source.lines(filter, follow).await?;
     // Only the newest are kept while what is stored goes by.
     let mut newest = VecDeque::with_capacity(count.min(1_024));
@@ -102,9 +119,7 @@ async fn export(source: &mut Source, filter: Filter) -> Result<ExitCode, Failure
     }
     // A reader that has closed the pipe has seen enough.
     match out.flush() {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Failure::Work(error.into()))
-        }
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::Work(error.into())),
         _ => Ok(ExitCode::SUCCESS),
     }
 }
@@ -120,7 +135,10 @@ async fn verify(source: &mut Source, json: bool) -> Result<ExitCode, Failure> {
     let checked = match source {
         Source::Folder(journal) => {
             let verified = journal.verify().await.context("the journal is not whole")?;
-            Checked { events: verified.events, loops: verified.loops }
+            Checked {
+                events: verified.events,
+                loops: verified.loops,
+            }
         }
         // The server checks each entry that it reads; what it sends has to be without gaps.
         Source::Server(_) => {
@@ -140,22 +158,44 @@ async fn verify(source: &mut Source, json: bool) -> Result<ExitCode, Failure> {
             })
             .await
             .context("the journal is not whole")?;
-            Checked { events, loops: last.len() as u64 }
+            Checked {
+                events,
+                loops: last.len() as u64,
+            }
         }
     };
     print_result(&match json {
         true => format!("{}\n", serde_json::to_string(&checked).context("JSON")?),
-        false => format!("{} entries of {} loops are whole\n", checked.events, checked.loops),
+        false => format!(
+            "{} entries of {} loops are whole\n",
+            checked.events, checked.loops
+        ),
     })
 }
 
 async fn stats(source: &mut Source, json: bool) -> Result<ExitCode, Failure> {
     let stats = match source {
         Source::Folder(journal) => {
-            let Stats { events, loops, open_loops, first_time, last_time, by_type, bytes, .. } =
-                journal.stats().await.map_err(anyhow::Error::from)?;
+            let Stats {
+                events,
+                loops,
+                open_loops,
+                first_time,
+                last_time,
+                by_type,
+                bytes,
+                ..
+            } = journal.stats().await.map_err(anyhow::Error::from)?;
             let bytes = Some(bytes);
-            Counted { events, bytes, loops, open_loops, first_time, last_time, by_type }
+            Counted {
+                events,
+                bytes,
+                loops,
+                open_loops,
+                first_time,
+                last_time,
+                by_type,
+            }
         }
         Source::Server(_) => count(source).await?,
     };
@@ -169,7 +209,11 @@ async fn stats(source: &mut Source, json: bool) -> Result<ExitCode, Failure> {
     if let Some(bytes) = stats.bytes {
         let _ = writeln!(out, "bytes       {bytes}");
     }
-    let _ = writeln!(out, "loops       {} ({} open)", stats.loops, stats.open_loops);
+    let _ = writeln!(
+        out,
+        "loops       {} ({} open)",
+        stats.loops, stats.open_loops
+    );
     if let (Some(first), Some(last)) = (stats.first_time, stats.last_time) {
         let _ = writeln!(out, "from        {first}\nto          {last}");
     }
@@ -200,7 +244,9 @@ async fn count(source: &mut Source) -> anyhow::Result<Counted> {
         events += 1;
         first.get_or_insert(line.timestamp);
         last = Some(line.timestamp);
-        *by_type.entry(line.event.event_type().to_string()).or_default() += 1;
+        *by_type
+            .entry(line.event.event_type().to_string())
+            .or_default() += 1;
         *ended.entry(line.loop_id).or_default() |= matches!(line.event, LoopEvent::Terminated(_));
         Ok(())
     })
@@ -239,20 +285,34 @@ fn json_of(line: &Line) -> anyhow::Result<String> {
 /// A line for people: when, where, what.
 fn text_of(line: &Line) -> String {
     let event = match serde_json::to_value(&line.event) {
-        Ok(serde_json::Value::Object(event)) => {
-            event.into_iter().next().map(|(_, fields)| fields.to_string()).unwrap_or_default()
-        }
+        Ok(serde_json::Value::Object(event)) => event
+            .into_iter()
+            .next()
+            .map(|(_, fields)| fields.to_string())
+            .unwrap_or_default(),
         _ => String::new(),
     };
     // Whatever an agent wrote must not steer the terminal; JSON has it escaped.
     let shown: String = event.chars().take(SHOWN).collect();
-    let more = if event.chars().nth(SHOWN).is_some() { "…" } else { "" };
+    let more = if event.chars().nth(SHOWN).is_some() {
+        "…"
+    } else {
+        ""
+    };
     let agent = match line.agent_id.as_str() {
         "" => String::new(),
         agent => format!(" by {agent}"),
     };
-    let Line { timestamp, loop_id, sequence, .. } = line;
-    format!("{timestamp} {loop_id} #{sequence}{agent} {} {shown}{more}", line.event.event_type())
+    let Line {
+        timestamp,
+        loop_id,
+        sequence,
+        ..
+    } = line;
+    format!(
+        "{timestamp} {loop_id} #{sequence}{agent} {} {shown}{more}",
+        line.event.event_type()
+    )
 }
 
 /// Prints a line; false where nobody reads any more.

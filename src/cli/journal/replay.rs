@@ -54,9 +54,10 @@ pub(super) async fn run(
 
 async fn find(source: &mut Source, route_id: &str) -> anyhow::Result<Option<RouteDecided>> {
     let found = match source {
-        Source::Folder(journal) => {
-            journal.find_route(route_id).await?.map(|entry| entry.event.clone())
-        }
+        Source::Folder(journal) => journal
+            .find_route(route_id)
+            .await?
+            .map(|entry| entry.event.clone()),
         Source::Server(client) => {
             let request = pb::StreamEventsRequest {
                 loop_id: ROUTES_LOOP.to_owned(),
@@ -64,7 +65,11 @@ async fn find(source: &mut Source, route_id: &str) -> anyhow::Result<Option<Rout
                 replay_only: true,
                 ..pb::StreamEventsRequest::default()
             };
-            let mut stream = client.stream_events(request).await.map_err(told)?.into_inner();
+            let mut stream = client
+                .stream_events(request)
+                .await
+                .map_err(told)?
+                .into_inner();
             let mut newest = None;
             while let Some(message) = stream.message().await.map_err(told)? {
                 let Some(pb::stream_events_response::Event::Events(batch)) = message.event else {
@@ -82,7 +87,10 @@ async fn find(source: &mut Source, route_id: &str) -> anyhow::Result<Option<Rout
                     }
                 }
             }
-            newest.map(event_of).transpose().map_err(|error| anyhow!(error))?
+            newest
+                .map(event_of)
+                .transpose()
+                .map_err(|error| anyhow!(error))?
         }
     };
     Ok(match found {
@@ -102,7 +110,9 @@ async fn route_here(
         None => None,
     };
     let imported = read_catalogue(&config.catalog.paths).await?;
-    let engine = Engine::over(config, imported, store).await.context("the catalogue")?;
+    let engine = Engine::over(config, imported, store)
+        .await
+        .context("the catalogue")?;
     engine.settled().await;
     let result = engine.router.route(request).await;
     engine.close().await;
@@ -137,9 +147,18 @@ fn facts_of_response(response: &pb::RouteResponse) -> Facts {
         ("catalogue".to_owned(), response.catalog_revision.clone()),
         ("model".to_owned(), format!("{:?}", response.model_id)),
         ("route id".to_owned(), response.route_id.clone()),
-        ("mode".to_owned(), name(response.mode().as_str_name(), "ROUTE_MODE_")),
-        ("outcome".to_owned(), name(decision.outcome().as_str_name(), "OUTCOME_")),
-        ("confidence".to_owned(), format!("{:?}", decision.confidence)),
+        (
+            "mode".to_owned(),
+            name(response.mode().as_str_name(), "ROUTE_MODE_"),
+        ),
+        (
+            "outcome".to_owned(),
+            name(decision.outcome().as_str_name(), "OUTCOME_"),
+        ),
+        (
+            "confidence".to_owned(),
+            format!("{:?}", decision.confidence),
+        ),
         ("matches".to_owned(), response.matches.len().to_string()),
     ];
     for (place, found) in (1..).zip(&response.matches) {

@@ -42,7 +42,12 @@ pub(super) enum Source {
 
 /// Entries as they come, oldest first.
 pub(super) enum Lines {
-    Folder { journal: Journal, filter: Filter, after: Option<Token>, follow: bool },
+    Folder {
+        journal: Journal,
+        filter: Filter,
+        after: Option<Token>,
+        follow: bool,
+    },
     Server(Box<Streaming<pb::StreamEventsResponse>>),
 }
 
@@ -57,15 +62,20 @@ impl Source {
             .data_dir
             .as_ref()
             .context("nothing to read: give --data-dir or --server, or set store.data_dir")?;
-        Ok(Self::Folder(Journal::open_read_only(Store::open_read_only(dir)?).await?))
+        Ok(Self::Folder(
+            Journal::open_read_only(Store::open_read_only(dir)?).await?,
+        ))
     }
 
     /// All entries from the first that is kept; with `follow` also what comes.
     pub async fn lines(&mut self, filter: Filter, follow: bool) -> anyhow::Result<Lines> {
         Ok(match self {
-            Self::Folder(journal) => {
-                Lines::Folder { journal: journal.clone(), filter, after: None, follow }
-            }
+            Self::Folder(journal) => Lines::Folder {
+                journal: journal.clone(),
+                filter,
+                after: None,
+                follow,
+            },
             Self::Server(client) => {
                 let request = pb::StreamEventsRequest {
                     loop_id: filter.loop_id.unwrap_or_default(),
@@ -90,7 +100,12 @@ pub(super) enum Step {
 impl Lines {
     pub async fn next(&mut self) -> anyhow::Result<Step> {
         match self {
-            Self::Folder { journal, filter, after, follow } => {
+            Self::Folder {
+                journal,
+                filter,
+                after,
+                follow,
+            } => {
                 let listing = journal.list(filter, after.as_ref(), PAGE).await?;
                 *after = Some(listing.place());
                 if !listing.entries.is_empty() {
@@ -109,7 +124,11 @@ impl Lines {
                 None => Ok(Step::End),
                 Some(message) => match message.event {
                     Some(Event::Events(batch)) => Ok(Step::Lines(
-                        batch.entries.into_iter().map(line_from).collect::<Result<_, _>>()?,
+                        batch
+                            .entries
+                            .into_iter()
+                            .map(line_from)
+                            .collect::<Result<_, _>>()?,
                     )),
                     Some(Event::Heartbeat(_)) => Ok(Step::CaughtUp),
                     // The status that follows says why.
@@ -123,9 +142,24 @@ impl Lines {
 fn lines_of(listing: &Listing) -> Vec<Line> {
     let line = |entry: &std::sync::Arc<crate::journal::Entry>| {
         let position = listing.token_after(entry).to_string();
-        let crate::journal::Entry { sequence, timestamp, loop_id, agent_id, iteration, event, .. } =
-            (**entry).clone();
-        Line { sequence, position, timestamp, loop_id, agent_id, iteration, event }
+        let crate::journal::Entry {
+            sequence,
+            timestamp,
+            loop_id,
+            agent_id,
+            iteration,
+            event,
+            ..
+        } = (**entry).clone();
+        Line {
+            sequence,
+            position,
+            timestamp,
+            loop_id,
+            agent_id,
+            iteration,
+            event,
+        }
     };
     listing.entries.iter().map(line).collect()
 }

@@ -6,8 +6,8 @@ use crate::grpc::pb;
 use crate::grpc::pb::stream_route_response::Stage as PbStage;
 use crate::index::Field;
 use crate::route::{
-    Band, DEFAULT_LIMIT, Decision, Degradation, DegradedReason, KindFilter, Mode, Outcome,
-    Ranked, Request, RouteResult, ScoreParts, Stage, Warning,
+    Band, DEFAULT_LIMIT, Decision, Degradation, DegradedReason, KindFilter, Mode, Outcome, Ranked,
+    Request, RouteResult, ScoreParts, Stage, Warning,
 };
 
 /// Reads a request; `path` is prefixed to the fields of its violations.
@@ -33,7 +33,10 @@ pub fn request_from(
         Some(mode) => request.mode = mode,
         None => violations.add(
             format!("{path}mode"),
-            format!("{} is no mode: one of LEXICAL, SEMANTIC, HYBRID", message.mode),
+            format!(
+                "{} is no mode: one of LEXICAL, SEMANTIC, HYBRID",
+                message.mode
+            ),
         ),
     }
     if pb::RouteView::try_from(message.view).is_err() {
@@ -78,7 +81,11 @@ pub fn result_to(result: RouteResult, route_id: String, full: bool) -> pb::Route
             used_tokens: tokens_to(truncated.used_tokens),
         }),
         route_id,
-        nearest: if full { matches_to(result.nearest, true) } else { Vec::new() },
+        nearest: if full {
+            matches_to(result.nearest, true)
+        } else {
+            Vec::new()
+        },
     }
 }
 
@@ -88,9 +95,9 @@ pub fn stage_to(stage: Stage, full: bool) -> PbStage {
         Stage::Exact(entry) => PbStage::ExactCommand(pb::ExactCommandStage {
             entry: Some(reference_to(entry.kind, &entry.id)),
         }),
-        Stage::Lexical(matches) => {
-            PbStage::Lexical(pb::LexicalStage { matches: matches_to(matches, full) })
-        }
+        Stage::Lexical(matches) => PbStage::Lexical(pb::LexicalStage {
+            matches: matches_to(matches, full),
+        }),
         Stage::Semantic { matches, model } => PbStage::Semantic(pb::SemanticStage {
             matches: matches_to(matches, full),
             model_id: model,
@@ -108,7 +115,10 @@ pub fn degradation_to(degradation: Degradation) -> pb::Degradation {
         DegradedReason::VectorsPending => pb::DegradedReason::VectorsPending,
         DegradedReason::NotJournaled => pb::DegradedReason::NotJournaled,
     };
-    pb::Degradation { reason: reason.into(), detail: degradation.detail }
+    pb::Degradation {
+        reason: reason.into(),
+        detail: degradation.detail,
+    }
 }
 
 fn warning_to(warning: Warning) -> pb::RouteWarning {
@@ -138,7 +148,10 @@ fn decision_to(decision: Decision) -> pb::Decision {
 }
 
 fn matches_to(matches: Vec<Ranked>, full: bool) -> Vec<pb::Match> {
-    matches.into_iter().map(|ranked| match_to(ranked, full)).collect()
+    matches
+        .into_iter()
+        .map(|ranked| match_to(ranked, full))
+        .collect()
 }
 
 fn match_to(ranked: Ranked, full: bool) -> pb::Match {

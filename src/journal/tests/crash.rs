@@ -50,7 +50,8 @@ async fn appends_until_killed() {
                     // Past the test harness, in one write: a killed process leaves no half
                     // line but the last.
                     let mut out = std::io::stdout().lock();
-                    out.write_all(format!("ack {writer} {number}\n").as_bytes()).unwrap();
+                    out.write_all(format!("ack {writer} {number}\n").as_bytes())
+                        .unwrap();
                     out.flush().unwrap();
                 }
             })
@@ -64,7 +65,10 @@ async fn appends_until_killed() {
 #[tokio::test]
 async fn no_acknowledged_event_is_lost_or_doubled() {
     let dir = tempfile::tempdir().unwrap();
-    let cycles = std::env::var(CYCLES).ok().and_then(|text| text.parse().ok()).unwrap_or(200);
+    let cycles = std::env::var(CYCLES)
+        .ok()
+        .and_then(|text| text.parse().ok())
+        .unwrap_or(200);
     let mut acknowledged = 0;
     for cycle in 0..cycles {
         let counts = run_and_kill(dir.path(), cycle);
@@ -73,7 +77,13 @@ async fn no_acknowledged_event_is_lost_or_doubled() {
         let store = Store::open(dir.path()).unwrap();
         let journal = Journal::open(store, Options::default()).await.unwrap();
         for writer in 0..WRITERS {
-            check(&journal, cycle, writer, counts.get(&writer).copied().unwrap_or(0)).await;
+            check(
+                &journal,
+                cycle,
+                writer,
+                counts.get(&writer).copied().unwrap_or(0),
+            )
+            .await;
         }
         if cycle % WHOLE == WHOLE - 1 || cycle + 1 == cycles {
             journal.verify().await.unwrap();
@@ -103,8 +113,10 @@ fn run_and_kill(dir: &Path, cycle: u64) -> HashMap<u64, u64> {
         let mut line = String::new();
         // A last line without its end was cut by the kill.
         while out.read_line(&mut line).unwrap() > 0 && line.ends_with('\n') {
-            if let Some((writer, number)) =
-                line.trim_end().strip_prefix("ack ").and_then(|rest| rest.split_once(' '))
+            if let Some((writer, number)) = line
+                .trim_end()
+                .strip_prefix("ack ")
+                .and_then(|rest| rest.split_once(' '))
             {
                 let (writer, number): (u64, u64) =
                     (writer.parse().unwrap(), number.parse().unwrap());
@@ -118,7 +130,9 @@ fn run_and_kill(dir: &Path, cycle: u64) -> HashMap<u64, u64> {
         counts
     });
     let _ = begun.recv_timeout(Duration::from_secs(30));
-    thread::sleep(Duration::from_micros(RandomState::new().hash_one(cycle) % 60_000));
+    thread::sleep(Duration::from_micros(
+        RandomState::new().hash_one(cycle) % 60_000,
+    ));
     child.kill().unwrap();
     child.wait().unwrap();
     listening.join().unwrap()
@@ -131,8 +145,10 @@ async fn check(journal: &Journal, cycle: u64, writer: u64, acknowledged: u64) {
     let mut found = Vec::new();
     let mut after = None;
     loop {
-        let listing =
-            journal.list(&Filter::of_loop(&loop_id), after.as_ref(), 1_000).await.unwrap();
+        let listing = journal
+            .list(&Filter::of_loop(&loop_id), after.as_ref(), 1_000)
+            .await
+            .unwrap();
         found.extend(listing.entries);
         after = listing.next;
         if after.is_none() {
@@ -151,7 +167,10 @@ async fn check(journal: &Journal, cycle: u64, writer: u64, acknowledged: u64) {
             assert_eq!(name_of(entry), format!("event {}", sequence / 2));
         }
     }
-    let again = journal.append(append_of(cycle, writer, acknowledged)).await.unwrap();
+    let again = journal
+        .append(append_of(cycle, writer, acknowledged))
+        .await
+        .unwrap();
     assert_eq!(again.repeated, appends > acknowledged);
     assert_eq!(again.first_sequence, 2 * acknowledged + 1);
 }

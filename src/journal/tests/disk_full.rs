@@ -33,8 +33,17 @@ impl Drop for SmallDisk {
 
 fn large(loop_id: &str, bytes: usize) -> Append {
     let data = format!("\"{}\"", "x".repeat(bytes));
-    let events = vec![LoopEvent::Custom(Custom { name: "large".into(), data }).into()];
-    Append { events, ..batch(loop_id, 0, 0) }
+    let events = vec![
+        LoopEvent::Custom(Custom {
+            name: "large".into(),
+            data,
+        })
+        .into(),
+    ];
+    Append {
+        events,
+        ..batch(loop_id, 0, 0)
+    }
 }
 
 #[tokio::test]
@@ -65,13 +74,19 @@ async fn a_full_disk_fails_the_append_that_met_it_and_nothing_else() {
         journal.append(batch("a", 6, 1)),
     );
     for full in [first, second] {
-        assert!(matches!(full, Err(JournalError::Storage(StoreError::Full))), "{full:?}");
+        assert!(
+            matches!(full, Err(JournalError::Storage(StoreError::Full))),
+            "{full:?}"
+        );
     }
     for (small, sequence) in [(one, 4), (two, 5), (three, 6)] {
         assert_eq!(small.unwrap().first_sequence, sequence);
     }
     // Followers were told of what was stored, and of nothing else.
-    assert_eq!(sequences(&all(&journal, &Filter::default()).await), [1, 2, 3, 4, 5, 6]);
+    assert_eq!(
+        sequences(&all(&journal, &Filter::default()).await),
+        [1, 2, 3, 4, 5, 6]
+    );
     // Until there is no room at all.
     let mut sequence = 7;
     let full = loop {
@@ -82,15 +97,24 @@ async fn a_full_disk_fails_the_append_that_met_it_and_nothing_else() {
         sequence += 1;
         assert!(sequence < 200, "the disk is never full");
     };
-    assert!(matches!(full, JournalError::Storage(StoreError::Full)), "{full:?}");
+    assert!(
+        matches!(full, JournalError::Storage(StoreError::Full)),
+        "{full:?}"
+    );
     std::fs::remove_file(filler).unwrap();
     let appended = journal.append(large("a", 50_000)).await.unwrap();
-    assert_eq!(appended.first_sequence, sequence, "the refused one left no gap");
+    assert_eq!(
+        appended.first_sequence, sequence,
+        "the refused one left no gap"
+    );
     journal.verify().await.unwrap();
     journal.shared.store.close().await;
     let store = Store::open(disk.0.path()).unwrap();
     let journal = Journal::open(store, Options::default()).await.unwrap();
-    assert_eq!(all(&journal, &Filter::default()).await.len() as u64, sequence);
+    assert_eq!(
+        all(&journal, &Filter::default()).await.len() as u64,
+        sequence
+    );
     journal.verify().await.unwrap();
     journal.shared.store.close().await;
 }

@@ -41,7 +41,11 @@ impl Killed {
 
     /// Flips a bit of the log.
     fn damage(&self, at: u64) {
-        let file = OpenOptions::new().read(true).write(true).open(self.log()).unwrap();
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .open(self.log())
+            .unwrap();
         let mut byte = [0];
         file.read_exact_at(&mut byte, at).unwrap();
         file.write_all_at(&[byte[0] ^ 0x10], at).unwrap();
@@ -49,7 +53,8 @@ impl Killed {
 
     fn cut(&self, bytes: u64) {
         let file = OpenOptions::new().write(true).open(self.log()).unwrap();
-        file.set_len(file.metadata().unwrap().len() - bytes).unwrap();
+        file.set_len(file.metadata().unwrap().len() - bytes)
+            .unwrap();
     }
 
     async fn notes(&self) -> Vec<String> {
@@ -91,12 +96,25 @@ async fn an_end_that_was_not_written_whole_is_cut() {
 #[tokio::test]
 async fn damage_in_front_of_finished_transactions_is_told() {
     // Header; the salts, checksum and page of the first and second frame.
-    let places = [0, 9, 17, 25, 32 + 9, 32 + 17, 32 + 100, 32 + FRAME + 17, 32 + FRAME + 4_000];
+    let places = [
+        0,
+        9,
+        17,
+        25,
+        32 + 9,
+        32 + 17,
+        32 + 100,
+        32 + FRAME + 17,
+        32 + FRAME + 4_000,
+    ];
     for at in places {
         let killed = Killed::new().await;
         killed.damage(at);
         let refused = Store::open(killed.dir.path()).unwrap_err();
-        assert!(matches!(refused, StoreError::Corrupt { .. }), "byte {at}: {refused:?}");
+        assert!(
+            matches!(refused, StoreError::Corrupt { .. }),
+            "byte {at}: {refused:?}"
+        );
         // Nothing was touched: whoever has a copy of the damaged byte can repair it.
         killed.damage(at);
         assert_eq!(killed.notes().await, ["first", "second", "third"]);
