@@ -4,6 +4,7 @@
 //! are refused wherever they stand, and every value out of its limits is named.
 
 mod catalog;
+mod journal;
 mod log;
 mod model;
 mod route;
@@ -19,6 +20,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::Violations;
 
 pub use catalog::CatalogConfig;
+pub use journal::JournalConfig;
 pub use log::{LogConfig, LogFormat};
 pub use model::{HubConfig, ModelConfig, Secret};
 pub use route::RouteConfig;
@@ -49,6 +51,8 @@ pub struct Config {
     pub route: RouteConfig,
     /// Where changes are written down.
     pub store: StoreConfig,
+    /// What is written down, and how long it is kept.
+    pub journal: JournalConfig,
     /// What is logged.
     pub log: LogConfig,
 }
@@ -100,6 +104,7 @@ impl Config {
         self.limits.check(&mut violations);
         self.model.check(&mut violations);
         self.route.check(&mut violations);
+        self.journal.check(&mut violations);
         self.log.check(&mut violations);
         violations
     }

@@ -28,7 +28,10 @@ const TIMEOUT_HEADER: &str = "grpc-timeout";
 
 /// Calls that stay open for long; they are counted apart, so that they never take the room
 /// of short ones.
-const LONG_CALLS: [&str; 1] = ["/signalbox.v1.CatalogService/WatchCatalog"];
+const LONG_CALLS: [&str; 2] = [
+    "/signalbox.v1.CatalogService/WatchCatalog",
+    "/signalbox.v1.JournalService/StreamEvents",
+];
 
 /// Services that an overloaded server still answers.
 const ALWAYS_ADMITTED: [&str; 2] = ["/grpc.health.v1.", "/grpc.reflection."];

@@ -7,6 +7,7 @@ use tonic::{Code, Status};
 use tonic_types::{ErrorDetails, FieldViolation, StatusExt};
 
 use crate::error::Violations;
+use crate::journal::JournalError;
 use crate::registry::{RegistryError, WatchError};
 use crate::store::StoreError;
 
@@ -71,9 +72,13 @@ impl Fault {
             }
             Reason::DeadlineExceeded => Code::DeadlineExceeded,
             Reason::EntryNotFound => Code::NotFound,
-            Reason::ResumeTokenExpired => Code::OutOfRange,
+            Reason::ResumeTokenExpired | Reason::PositionOutOfRange => Code::OutOfRange,
             Reason::Draining | Reason::StorageFailed => Code::Unavailable,
-            Reason::SlowConsumer => Code::Aborted,
+            Reason::SlowConsumer | Reason::SequenceMismatch => Code::Aborted,
+            Reason::RequestIdReused => Code::AlreadyExists,
+            Reason::LoopEnded => Code::FailedPrecondition,
+            Reason::ForeignPosition => Code::PermissionDenied,
+            Reason::DataLoss => Code::DataLoss,
             Reason::UnknownMethod => Code::Unimplemented,
             Reason::Internal | Reason::Transport | Reason::Unspecified => Code::Internal,
         }
@@ -163,9 +168,42 @@ impl From<StoreError> for Fault {
         let message = error.to_string();
         let reason = match error {
             StoreError::Overloaded => Reason::Overloaded,
+            StoreError::Corrupt { .. } => Reason::DataLoss,
             _ => Reason::StorageFailed,
         };
         Fault::new(reason, &message).with("error", message)
+    }
+}
+
+impl From<JournalError> for Fault {
+    fn from(error: JournalError) -> Self {
+        let message = error.to_string();
+        match error {
+            JournalError::Invalid(violations) => violations.into(),
+            JournalError::SequenceMismatch {
+                loop_id,
+                expected,
+                actual,
+            } => Fault::new(Reason::SequenceMismatch, message)
+                .with("loop_id", loop_id)
+                .with("expected", expected)
+                .with("actual", actual),
+            JournalError::RequestReused { request_id } => {
+                Fault::new(Reason::RequestIdReused, message).with("request_id", request_id)
+            }
+            JournalError::LoopEnded { loop_id } => {
+                Fault::new(Reason::LoopEnded, message).with("loop_id", loop_id)
+            }
+            JournalError::OutOfRange { why, earliest } => {
+                Fault::new(Reason::PositionOutOfRange, message)
+                    .with("why", why)
+                    .with("earliest_position", earliest)
+            }
+            JournalError::ForeignToken => Fault::new(Reason::ForeignPosition, message),
+            JournalError::Overloaded => Fault::new(Reason::Overloaded, message),
+            JournalError::Closed => Fault::new(Reason::Draining, message),
+            JournalError::Storage(error) => error.into(),
+        }
     }
 }
 

@@ -9,17 +9,21 @@ mod convert;
 mod edge;
 pub mod error;
 mod health;
+mod journal;
 mod route;
 mod server;
 mod system;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 use tonic::service::Routes;
 
 use crate::config::LimitsConfig;
 use crate::embed::Embedder;
+use crate::error::Violations;
+use crate::journal::{Journal, LoopEvent};
 use crate::lifecycle::Readiness;
 use crate::registry::Registry;
 use crate::route::Router;
@@ -37,8 +41,9 @@ pub mod pb {
 }
 
 /// Full names of our services, for health.
-pub const SERVICES: [&str; 3] = [
+pub const SERVICES: [&str; 4] = [
     "signalbox.v1.CatalogService",
+    "signalbox.v1.JournalService",
     "signalbox.v1.RouteService",
     "signalbox.v1.SystemService",
 ];
@@ -52,6 +57,12 @@ pub struct Domain {
     pub registry: Registry,
     /// The encoder.
     pub embedder: Embedder,
+    /// What happened in loops.
+    pub journal: Journal,
+    /// Whether each routing decision is journaled.
+    pub journal_routes: bool,
+    /// Time between two heartbeats of a quiet stream of events.
+    pub heartbeat: Duration,
     /// Whether new work is welcome.
     pub readiness: Arc<Readiness>,
     /// What the server takes at most.
@@ -65,6 +76,7 @@ pub struct Domain {
 /// All services behind one door.
 pub async fn routes(domain: Domain) -> Result<Routes, tonic_reflection::server::Error> {
     use pb::catalog_service_server::CatalogServiceServer;
+    use pb::journal_service_server::JournalServiceServer;
     use pb::route_service_server::RouteServiceServer;
     use pb::system_service_server::SystemServiceServer;
 
@@ -86,11 +98,31 @@ pub async fn routes(domain: Domain) -> Result<Routes, tonic_reflection::server::
                 .max_decoding_message_size(size),
         )
         .add_service(
+            JournalServiceServer::new(journal::Service::new(domain.clone()))
+                .max_decoding_message_size(size),
+        )
+        .add_service(
             SystemServiceServer::new(system::Service::new(domain)).max_decoding_message_size(size),
         ))
 }
 
 /// An answer as it goes over the wire, for the command line, which shows both in one way.
-pub fn response_of(result: crate::route::RouteResult, full: bool) -> pb::RouteResponse {
-    convert::result_to(result, full)
+pub fn response_of(
+    result: crate::route::RouteResult,
+    route_id: String,
+    full: bool,
+) -> pb::RouteResponse {
+    convert::result_to(result, route_id, full)
+}
+
+/// An event as it came over the wire, for the command line, which shows both in one way.
+///
+/// # Errors
+///
+/// What of it this version does not know.
+pub fn event_of(event: pb::LoopEvent) -> Result<LoopEvent, Violations> {
+    let mut violations = Violations::default();
+    let event = convert::event_from(event, "", &mut violations);
+    violations.into_result()?;
+    event.ok_or_else(Violations::default)
 }
