@@ -293,8 +293,7 @@ fn time(violations: &mut Violations, path: &str, field: &str, value: Duration) {
 }
 
 fn share(violations: &mut Violations, path: &str, field: &str, value: f64) {
-    // Written so that NaN is out.
-    if !(value >= 0.0 && value <= 1.0) {
+    if !(0.0..=1.0).contains(&value) {
         violations.add(
             format!("{path}{field}"),
             format!("{value} is not within 0 to 1"),

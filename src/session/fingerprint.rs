@@ -8,7 +8,7 @@
 //! Of a call only dates and times are masked: an id in it says what is worked on, a duration
 //! what was tried, so `delete(id 1)`, `delete(id 2)` are two calls.
 //!
-//! One pass, no backtracking, about a millisecond for 1 MB. Of a text longer than
+//! One pass without backtracking. Of a text longer than
 //! [`MASKED_BYTES`] only the head and the tail are masked; its middle counts as it stands, so
 //! that a change there is seen, and at worst a loop whose middle carries times is missed.
 
@@ -17,13 +17,16 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-/// Bytes of a text that are masked.
-pub const MASKED_BYTES: usize = 2 << 20;
+/// Bytes of a text that are masked, half from each end: about a millisecond's worth.
+pub const MASKED_BYTES: usize = 128 << 10;
 
 /// Length of letters and digits from which a word of both may be an opaque id.
 const OPAQUE_LEN: usize = 20;
 /// Digits and letters a hexadecimal id has at least: what git abbreviates a commit to.
 const HEX_LEN: usize = 7;
+
+/// Lengths of the groups of a UUID.
+const UUID_GROUPS: [usize; 5] = [8, 4, 4, 4, 12];
 
 /// 128 bits of the SHA-256 of a masked text: equal fingerprints mean equal masked texts, on
 /// every machine and in every version, so a journal can hold them.
@@ -125,7 +128,7 @@ enum Mask {
     Times,
 }
 
-/// Where masked bytes go.
+/// Where masked text goes, a piece at a time.
 trait Sink {
     fn put(&mut self, bytes: &[u8]);
 }
@@ -136,27 +139,13 @@ impl Sink for Vec<u8> {
     }
 }
 
-/// Collects bytes so that the hash sees whole blocks.
-struct Hashing {
-    sha: Sha256,
-    buffer: Vec<u8>,
-}
-
-const BUFFER: usize = 8 << 10;
-
-impl Default for Hashing {
-    fn default() -> Self {
-        Self {
-            sha: Sha256::new(),
-            buffer: Vec::with_capacity(BUFFER),
-        }
-    }
-}
+/// Hashes what it is given.
+#[derive(Default)]
+struct Hashing(Sha256);
 
 impl Hashing {
-    fn finish(mut self) -> Fingerprint {
-        self.sha.update(&self.buffer);
-        let digest = self.sha.finalize();
+    fn finish(self) -> Fingerprint {
+        let digest = self.0.finalize();
         let mut first = [0; 16];
         first.copy_from_slice(&digest[..16]);
         Fingerprint(u128::from_be_bytes(first))
@@ -165,71 +154,112 @@ impl Hashing {
 
 impl Sink for Hashing {
     fn put(&mut self, bytes: &[u8]) {
-        if self.buffer.len() + bytes.len() > BUFFER {
-            self.sha.update(&self.buffer);
-            self.buffer.clear();
-            if bytes.len() > BUFFER {
-                self.sha.update(bytes);
-                return;
-            }
-        }
-        self.buffer.extend_from_slice(bytes);
+        self.0.update(bytes);
     }
 }
 
+/// What a byte is to the masking.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Space,
+    Escape,
+    Letter,
+    Digit,
+    Other,
+}
+
+/// Looked up for every byte, so a table.
+const CLASSES: [Class; 256] = {
+    let mut classes = [Class::Other; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        classes[byte] = match byte as u8 {
+            b' ' | b'\t' | b'\n' | 0x0b | 0x0c | b'\r' => Class::Space,
+            0x1b => Class::Escape,
+            b'0'..=b'9' => Class::Digit,
+            b'a'..=b'z' | b'A'..=b'Z' => Class::Letter,
+            _ => Class::Other,
+        };
+        byte += 1;
+    }
+    classes
+};
+
+fn class(byte: u8) -> Class {
+    CLASSES[usize::from(byte)]
+}
+
+/// Bytes collected before they go to the sink.
+const PIECE: usize = 8 << 10;
+
 fn mask(text: &str, what: Mask, out: &mut impl Sink) {
     let s = text.as_bytes();
+    let mut piece: Vec<u8> = Vec::with_capacity(PIECE + 64);
     let mut at = 0;
     let mut previous = Previous::Nothing;
     let mut space = false;
     let mut empty = true;
-    let mut lower = [0u8; 64];
     while at < s.len() {
-        let byte = s[at];
-        if byte.is_ascii_whitespace() {
+        let kind = class(s[at]);
+        if kind == Class::Space {
             space = true;
             at += 1;
             continue;
         }
-        if byte == 0x1b {
+        if kind == Class::Escape {
             at = after_escape(s, at);
             continue;
         }
+        if piece.len() >= PIECE {
+            out.put(&piece);
+            piece.clear();
+        }
         if space && !empty {
-            out.put(b" ");
+            piece.push(b' ');
         }
         (space, empty) = (false, false);
-        if byte.is_ascii_alphanumeric() {
-            let word = Word::read(s, at);
-            match word.recognise(s, what, previous) {
-                Some((end, placeholder)) => {
-                    out.put(placeholder);
-                    previous = Previous::Nothing;
-                    at = end;
-                }
-                None => {
-                    for chunk in s[at..word.end].chunks(lower.len()) {
-                        let lower = &mut lower[..chunk.len()];
-                        lower.copy_from_slice(chunk);
-                        lower.make_ascii_lowercase();
-                        out.put(lower);
-                    }
-                    previous = previous.after(&s[at..word.end]);
-                    at = word.end;
-                }
+        if kind == Class::Other {
+            let end = end_of(s, at, |class| class == Class::Other);
+            copy(&s[at..end], &mut piece, out);
+            at = end;
+            continue;
+        }
+        let word = Word::read(s, at);
+        match word.recognise(s, what, previous) {
+            Some((end, placeholder)) => {
+                piece.extend_from_slice(placeholder);
+                previous = Previous::Nothing;
+                at = end;
             }
-        } else {
-            let start = at;
-            while at < s.len()
-                && !s[at].is_ascii_alphanumeric()
-                && !s[at].is_ascii_whitespace()
-                && s[at] != 0x1b
-            {
-                at += 1;
+            None => {
+                let kept = &s[at..word.end];
+                copy(kept, &mut piece, out);
+                previous = previous.after(kept);
+                at = word.end;
             }
-            out.put(&s[start..at]);
         }
     }
+    out.put(&piece);
+}
+
+/// Copies bytes, ASCII letters in lower case.
+fn copy(bytes: &[u8], piece: &mut Vec<u8>, out: &mut impl Sink) {
+    for chunk in bytes.chunks(PIECE) {
+        if piece.len() >= PIECE {
+            out.put(piece);
+            piece.clear();
+        }
+        let start = piece.len();
+        piece.extend_from_slice(chunk);
+        piece[start..].make_ascii_lowercase();
+    }
+}
+
+fn end_of(s: &[u8], from: usize, mut goes_on: impl FnMut(Class) -> bool) -> usize {
+    s[from..]
+        .iter()
+        .position(|byte| !goes_on(class(*byte)))
+        .map_or(s.len(), |len| from + len)
 }
 
 /// Skips a terminal's control sequence (`ESC [ … letter`), or the escape alone.
@@ -255,20 +285,20 @@ enum Previous {
 
 impl Previous {
     fn after(self, word: &[u8]) -> Self {
-        let is = |names: &[&str]| {
-            names
-                .iter()
-                .any(|n| word.eq_ignore_ascii_case(n.as_bytes()))
-        };
-        // "process id 17" and "PID is 17" are announced as well.
-        if is(&["id", "is", "no"]) && self != Previous::Nothing {
-            self
-        } else if is(&["pid", "ppid", "tid", "process", "thread", "proc"]) {
-            Previous::Process
-        } else if is(&["ts", "time", "timestamp", "epoch", "mtime", "ctime"]) {
-            Previous::Epoch
-        } else {
-            Previous::Nothing
+        let is = |name: &str| word.eq_ignore_ascii_case(name.as_bytes());
+        // By length first: this is asked for every word.
+        match word.len() {
+            // "process id 17" and "PID is 17" are announced as well.
+            2 if self != Previous::Nothing && (is("id") || is("is")) => self,
+            2 if is("ts") => Previous::Epoch,
+            3 if is("pid") || is("tid") => Previous::Process,
+            4 if is("ppid") || is("proc") => Previous::Process,
+            4 if is("time") => Previous::Epoch,
+            5 if is("epoch") || is("mtime") || is("ctime") => Previous::Epoch,
+            6 if is("thread") => Previous::Process,
+            7 if is("process") => Previous::Process,
+            9 if is("timestamp") => Previous::Epoch,
+            _ => Previous::Nothing,
         }
     }
 }
@@ -278,24 +308,16 @@ struct Word {
     start: usize,
     end: usize,
     digits: usize,
-    all_hex: bool,
 }
 
 impl Word {
     fn read(s: &[u8], start: usize) -> Self {
-        let mut word = Word {
-            start,
-            end: start,
-            digits: 0,
-            all_hex: true,
-        };
-        while word.end < s.len() && s[word.end].is_ascii_alphanumeric() {
-            let byte = s[word.end];
-            word.digits += usize::from(byte.is_ascii_digit());
-            word.all_hex &= byte.is_ascii_hexdigit();
-            word.end += 1;
-        }
-        word
+        let mut digits = 0;
+        let end = end_of(s, start, |class| {
+            digits += usize::from(class == Class::Digit);
+            matches!(class, Class::Letter | Class::Digit)
+        });
+        Self { start, end, digits }
     }
 
     fn len(&self) -> usize {
@@ -306,6 +328,10 @@ impl Word {
         self.digits == self.len()
     }
 
+    fn is_hex(&self, s: &[u8]) -> bool {
+        s[self.start..self.end].iter().all(u8::is_ascii_hexdigit)
+    }
+
     /// Where the thing ends that begins here, and what stands for it; `None` for a word that
     /// is kept.
     fn recognise(
@@ -314,22 +340,44 @@ impl Word {
         what: Mask,
         previous: Previous,
     ) -> Option<(usize, &'static [u8])> {
-        if self.digits == 0 && !(what == Mask::All && self.len() == 8 && self.all_hex) {
+        // Most words end here: only a UUID may begin with a word without a digit.
+        if self.digits == 0 && self.len() != UUID_GROUPS[0] {
             return None;
         }
         let found = |end: Option<usize>, placeholder: &'static [u8]| Some((end?, placeholder));
-        let times = found(date(s, self.start), b"<time>")
-            .or_else(|| found(clock(s, self.start), b"<time>"))
-            .or_else(|| {
-                let epoch = previous == Previous::Epoch && matches!(self.len(), 10 | 13 | 16 | 19);
-                (epoch && self.is_number()).then_some((self.end, b"<time>".as_slice()))
-            });
-        if times.is_some() || what == Mask::Times {
-            return times;
+        // What follows the word decides what it can be at all.
+        let next = s.get(self.end).copied();
+        let time = match next {
+            Some(b'-' | b'/') if self.is_number() && self.len() == 4 => date(s, self.start),
+            Some(b':') if self.is_number() && self.len() <= 2 => clock(s, self.start),
+            _ if previous == Previous::Epoch && self.is_number() => {
+                matches!(self.len(), 10 | 13 | 16 | 19).then_some(self.end)
+            }
+            _ => None,
+        };
+        if time.is_some() || what == Mask::Times {
+            return found(time, b"<time>");
         }
-        found(duration(s, self), b"<duration>")
-            .or_else(|| found(uuid(s, self.start), b"<id>"))
-            .or_else(|| found(ip_address(s, self.start), b"<address>"))
+        if next == Some(b'-') && self.len() == UUID_GROUPS[0] {
+            let uuid = found(uuid(s, self.start), b"<id>");
+            if uuid.is_some() {
+                return uuid;
+            }
+        }
+        if self.digits == 0 {
+            return None;
+        }
+        if next == Some(b'.') && self.is_number() && self.len() <= 3 {
+            let address = found(ip_address(s, self.start), b"<address>");
+            if address.is_some() {
+                return address;
+            }
+        }
+        let may_last = s[self.start].is_ascii_digit()
+            && (!self.is_number() || matches!(next, Some(b'.' | b' ' | 0xc2)));
+        may_last
+            .then(|| found(duration(s, self), b"<duration>"))
+            .flatten()
             .or_else(|| self.single(s, previous))
     }
 
@@ -345,7 +393,7 @@ impl Word {
             return process.then_some((self.end, b"<pid>"));
         }
         let letters = self.len() - self.digits;
-        let hex = self.all_hex && self.len() >= HEX_LEN && self.digits > 0;
+        let hex = self.len() >= HEX_LEN && self.is_hex(s);
         let opaque = self.len() >= OPAQUE_LEN && self.digits * 4 >= self.len() && letters > 0;
         (hex || opaque).then_some((self.end, b"<id>"))
     }
@@ -412,30 +460,6 @@ fn hours(s: &[u8], start: usize) -> Option<usize> {
 
 /// `30.01 s`, `12ms`, `5 minutes`, `0m3.21s`.
 fn duration(s: &[u8], word: &Word) -> Option<usize> {
-    const UNITS: [&str; 22] = [
-        "ns",
-        "us",
-        "ms",
-        "s",
-        "sec",
-        "secs",
-        "second",
-        "seconds",
-        "min",
-        "mins",
-        "minute",
-        "minutes",
-        "h",
-        "hr",
-        "hrs",
-        "hour",
-        "hours",
-        "millis",
-        "milliseconds",
-        "microseconds",
-        "nanoseconds",
-        "days",
-    ];
     let start = word.start;
     if start > 0 && matches!(s[start - 1], b'.' | b':' | b'_') {
         return None;
@@ -450,29 +474,55 @@ fn duration(s: &[u8], word: &Word) -> Option<usize> {
     }
     let gap = at + usize::from(s.get(at) == Some(&b' '));
     // The micro sign is two bytes.
-    let unit = if s[gap.min(s.len())..].starts_with("µ".as_bytes()) {
+    let unit = if s[gap..].starts_with("µ".as_bytes()) {
         gap + 2
     } else {
         gap
     };
-    let letters = s[unit.min(s.len())..]
-        .iter()
-        .take_while(|b| b.is_ascii_alphabetic())
-        .count();
-    let end = unit + letters;
-    let name = s.get(unit..end)?;
-    let known = UNITS
-        .iter()
-        .any(|wanted| name.eq_ignore_ascii_case(wanted.as_bytes()));
-    let whole = !s
-        .get(end)
-        .is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_');
-    (known && whole).then_some(end)
+    let end = end_of(s, unit, |class| class == Class::Letter);
+    let whole = !s.get(end).is_some_and(|b| b.is_ascii_digit() || *b == b'_');
+    (whole && is_unit(&s[unit..end])).then_some(end)
+}
+
+/// Whether a word is a unit of time.
+fn is_unit(name: &[u8]) -> bool {
+    const LONGEST: usize = 12;
+    let mut lower = [0; LONGEST];
+    let Some(lower) = lower.get_mut(..name.len()) else {
+        return false;
+    };
+    lower.copy_from_slice(name);
+    lower.make_ascii_lowercase();
+    matches!(
+        &*lower,
+        b"s" | b"ms"
+            | b"us"
+            | b"ns"
+            | b"sec"
+            | b"secs"
+            | b"second"
+            | b"seconds"
+            | b"min"
+            | b"mins"
+            | b"minute"
+            | b"minutes"
+            | b"h"
+            | b"hr"
+            | b"hrs"
+            | b"hour"
+            | b"hours"
+            | b"day"
+            | b"days"
+            | b"millis"
+            | b"milliseconds"
+            | b"microseconds"
+            | b"nanoseconds"
+    )
 }
 
 fn uuid(s: &[u8], start: usize) -> Option<usize> {
     let mut at = start;
-    for (group, len) in [8, 4, 4, 4, 12].into_iter().enumerate() {
+    for (group, len) in UUID_GROUPS.into_iter().enumerate() {
         if group > 0 {
             at = byte(s, at, b"-")?;
         }

@@ -98,7 +98,7 @@ impl StepReport {
         violations
     }
 
-    /// What is kept of the report. Takes about a millisecond for each MB of output.
+    /// What is kept of the report. Takes up to two milliseconds for each output of 1 MB.
     pub fn record(&self) -> StepRecord {
         StepRecord {
             step_id: self.step_id.clone(),

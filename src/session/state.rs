@@ -17,7 +17,7 @@ use super::rules::{Finding, Level, Rule, StepRules};
 use super::tracker::{LimitAction, MAX_STEPS, ProgressTracker};
 use super::verdict::{Decision, Ending, Verdict};
 use crate::error::Violations;
-use crate::text::similarity::Excerpt;
+use crate::text::similarity::{Excerpt, Similarity};
 
 /// Warned sequences that are remembered.
 const MAX_WARNED: usize = 64;
@@ -25,48 +25,20 @@ const MAX_WARNED: usize = 64;
 const MAX_OUTAGES: usize = 32;
 
 /// A failed attempt at a step.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AttemptRecord {
     /// The step.
     pub step_id: String,
-    /// The error, as far as it is compared.
-    pub error: Excerpt,
+    /// The error, as far as it is compared; `None` where nothing compares it.
+    pub error: Option<Excerpt>,
+    /// How alike it is to the step's error before; `None` for the first.
+    pub similarity: Option<Similarity>,
     /// The same for the loop rules.
     pub step: StepRecord,
 }
 
-impl AttemptRecord {
-    /// What is kept of a failed attempt: the step's id, the tool or action (may be empty) and
-    /// the error.
-    ///
-    /// # Errors
-    ///
-    /// The step's id is too long.
-    pub fn new(step_id: &str, action: &str, error: &str) -> Result<Self, Violations> {
-        let mut violations = Violations::default();
-        check_step_id(step_id, &mut violations);
-        violations.into_result()?;
-        let call = CallReport {
-            arguments: action.to_owned(),
-            output: error.to_owned(),
-            outcome: Outcome::Failed,
-            ..CallReport::default()
-        };
-        let report = StepReport {
-            step_id: step_id.to_owned(),
-            calls: vec![call],
-            ..StepReport::default()
-        };
-        Ok(Self {
-            step_id: step_id.to_owned(),
-            error: Excerpt::of(error),
-            step: report.record(),
-        })
-    }
-}
-
 /// Everything a loop is made of; a journal of these is the loop.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LoopRecord {
     /// A step was begun, or begun anew.
@@ -120,6 +92,47 @@ impl LoopState {
         self.budget.used()
     }
 
+    /// What is kept of a failed attempt: the step's id, the tool or action (may be empty) and
+    /// the error. It is compared here and not when it is folded, so it must be the next
+    /// record of its step.
+    ///
+    /// # Errors
+    ///
+    /// The step's id is too long.
+    pub fn record_attempt(
+        &self,
+        step_id: &str,
+        action: &str,
+        error: &str,
+    ) -> Result<LoopRecord, Violations> {
+        let mut violations = Violations::default();
+        check_step_id(step_id, &mut violations);
+        violations.into_result()?;
+        let call = CallReport {
+            arguments: action.to_owned(),
+            output: error.to_owned(),
+            outcome: Outcome::Failed,
+            ..CallReport::default()
+        };
+        let report = StepReport {
+            step_id: step_id.to_owned(),
+            calls: vec![call],
+            ..StepReport::default()
+        };
+        let excerpt = self.tracker.as_ref().map(|_| Excerpt::of(error));
+        let compare = |(tracker, error): (&ProgressTracker, _)| tracker.compare(step_id, error);
+        Ok(LoopRecord::Attempt(AttemptRecord {
+            step_id: step_id.to_owned(),
+            similarity: self
+                .tracker
+                .as_ref()
+                .zip(excerpt.as_ref())
+                .and_then(compare),
+            error: excerpt,
+            step: report.record(),
+        }))
+    }
+
     /// Folds one record; `sequence` is its place in the loop, `elapsed` the time since the
     /// loop began.
     pub fn apply(&mut self, sequence: u64, elapsed: Duration, record: &LoopRecord) -> Verdict {
@@ -154,7 +167,8 @@ impl LoopState {
         let Some(tracker) = &mut self.tracker else {
             return verdict;
         };
-        let attempt = tracker.record_excerpt(&record.step_id, record.error.clone());
+        let error = record.error.clone().unwrap_or_else(|| Excerpt::of(""));
+        let attempt = tracker.fold(&record.step_id, error, record.similarity);
         if let Some(reason) = attempt.reason(tracker.settings())
             && verdict.decision < Decision::Stop
         {

@@ -63,8 +63,7 @@ impl StepIteration {
             );
         }
         let threshold = self.similarity_threshold;
-        // Written so that NaN is out.
-        if !(threshold >= 0.0 && threshold <= 1.0) {
+        if !(0.0..=1.0).contains(&threshold) {
             violations.add(
                 format!("{path}similarity_threshold"),
                 format!("{threshold} is not within 0 to 1"),
@@ -157,15 +156,33 @@ impl ProgressTracker {
     }
 
     /// Records a failure and says whether to go on.
+    ///
+    /// # Errors
+    ///
+    /// The step's id is too long.
     pub fn record(&mut self, step_id: &str, error: &str) -> Result<Attempt, Violations> {
         let mut violations = Violations::default();
         check_step_id(step_id, &mut violations);
         violations.into_result()?;
-        Ok(self.record_excerpt(step_id, Excerpt::of(error)))
+        let error = Excerpt::of(error);
+        let similarity = self.compare(step_id, &error);
+        Ok(self.fold(step_id, error, similarity))
     }
 
-    /// The same for an error already cut to what is compared.
-    pub(super) fn record_excerpt(&mut self, step_id: &str, error: Excerpt) -> Attempt {
+    /// How alike an error is to the step's last one; `None` where there is none.
+    pub(super) fn compare(&self, step_id: &str, error: &Excerpt) -> Option<Similarity> {
+        let step = self.steps.iter().find(|step| step.id == step_id)?;
+        step.error.as_ref().map(|before| before.similarity(error))
+    }
+
+    /// Counts a failure that was compared before; a journal holds the comparison, so that
+    /// nothing is compared again when a loop is rebuilt.
+    pub(super) fn fold(
+        &mut self,
+        step_id: &str,
+        error: Excerpt,
+        similarity: Option<Similarity>,
+    ) -> Attempt {
         let known = self.take(step_id);
         let begun_implicitly = known.is_none();
         let mut step = known.unwrap_or_else(|| Step {
@@ -174,7 +191,6 @@ impl ProgressTracker {
             error: None,
         });
         step.attempts = step.attempts.saturating_add(1);
-        let similarity = step.error.as_ref().map(|before| before.similarity(&error));
         let stuck = similarity.filter(|s| s.value >= self.settings.similarity_threshold);
         let stop = match stuck {
             Some(similarity) => Some(StopReason::Stuck(similarity)),

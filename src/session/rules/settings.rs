@@ -151,8 +151,7 @@ impl LoopRules {
             (MAX_ROUNDS - 1, MAX_ROUNDS),
             violations,
         );
-        // Written so that NaN is out.
-        if !(self.similarity >= 0.0 && self.similarity <= 1.0) {
+        if !(0.0..=1.0).contains(&self.similarity) {
             let field = format!("{path}similarity");
             violations.add(field, format!("{} is not within 0 to 1", self.similarity));
         }

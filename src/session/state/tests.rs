@@ -46,6 +46,14 @@ impl Fed {
         })
     }
 
+    fn attempt(&mut self, step: &str, action: &str, error: &str) -> Verdict {
+        let record = self
+            .state
+            .record_attempt(step, action, error)
+            .expect("a record");
+        self.apply(&record)
+    }
+
     fn ok(&mut self, action: &str, output: &str) -> Decision {
         self.call(ok(action, output)).decision
     }
@@ -106,8 +114,7 @@ fn an_error_that_differs_in_times_and_ids_only_is_stuck_by_the_fourth() {
 fn the_same_holds_for_attempts_without_a_tracker() {
     let mut fed = Fed::unlimited();
     let decisions = times(6, |n| {
-        let record = AttemptRecord::new("migrate", "", &changing_timeout(n)).expect("a record");
-        fed.apply(&LoopRecord::Attempt(record)).decision
+        fed.attempt("migrate", "", &changing_timeout(n)).decision
     });
     assert_eq!(decisions, [Continue, Continue, Nudge, Stop, Stop, Stop]);
 }
@@ -572,10 +579,7 @@ fn the_tracker_stops_before_the_rules_do() {
         step_iteration,
         ..LoopConfig::default()
     });
-    let mut attempt = |error: &str| {
-        let record = AttemptRecord::new("build", "make", error).expect("a record");
-        fed.apply(&LoopRecord::Attempt(record))
-    };
+    let mut attempt = |error: &str| fed.attempt("build", "make", error);
     let first = attempt("error A");
     assert_eq!(first.decision, Continue);
     assert!(
@@ -599,7 +603,15 @@ fn the_tracker_stops_before_the_rules_do() {
     assert_eq!(second.ending, Some(Ending::StepLimit));
 }
 
-fn records() -> impl Strategy<Value = LoopRecord> {
+/// Something that happens in a loop.
+#[derive(Debug, Clone)]
+enum Happening {
+    Report(StepReport),
+    Attempt(String),
+    Begin,
+}
+
+fn happenings(most: usize) -> impl Strategy<Value = Vec<Happening>> {
     let call = ("[ab]", "[xy]", 0..4u8).prop_map(|(action, output, how)| CallReport {
         outcome: match how {
             0 => Outcome::Failed,
@@ -608,48 +620,62 @@ fn records() -> impl Strategy<Value = LoopRecord> {
         },
         ..ok(&action, &output)
     });
-    prop_oneof![
-        6 => (prop::collection::vec(call, 0..3), "[mn]?", 0..3u8).prop_map(|(calls, message, step)| {
+    let report = (prop::collection::vec(call, 0..3), "[mn]?", 0..3u8);
+    let one = prop_oneof![
+        6 => report.prop_map(|(calls, message, step)| {
             let step_id = step.to_string();
-            LoopRecord::Step(StepReport { step_id, calls, message, ..StepReport::default() }.record())
+            Happening::Report(StepReport { step_id, calls, message, ..StepReport::default() })
         }),
-        1 => "[ab]{0,2}".prop_map(|error| {
-            LoopRecord::Attempt(AttemptRecord::new("1", "", &error).expect("a record"))
-        }),
-        1 => Just(LoopRecord::Begin { step_id: "1".into() }),
-    ]
+        1 => "[ab]{0,2}".prop_map(Happening::Attempt),
+        1 => Just(Happening::Begin),
+    ];
+    prop::collection::vec(one, 1..most)
+}
+
+impl Fed {
+    fn live(&mut self, happening: &Happening) -> (LoopRecord, Verdict) {
+        let record = match happening {
+            Happening::Report(report) => LoopRecord::Step(report.record()),
+            Happening::Attempt(error) => {
+                self.state.record_attempt("1", "", error).expect("a record")
+            }
+            Happening::Begin => LoopRecord::Begin {
+                step_id: "1".into(),
+            },
+        };
+        let verdict = self.apply(&record);
+        (record, verdict)
+    }
 }
 
 proptest! {
     #[test]
     fn a_loop_rebuilt_from_its_records_goes_on_the_same(
-        records in prop::collection::vec(records(), 1..60), cut in 0..60usize,
+        happenings in happenings(60), cut in 0..60usize,
     ) {
         let config = LoopConfig {
             step_iteration: Some(StepIteration::default()),
             ..LoopConfig::default()
         };
         let mut whole = Fed::new(config.clone());
-        let verdicts: Vec<Verdict> = records.iter().map(|record| whole.apply(record)).collect();
+        let lived: Vec<_> = happenings.iter().map(|happening| whole.live(happening)).collect();
         let mut rebuilt = Fed::new(config);
-        let cut = cut.min(records.len());
-        for record in &records[..cut] {
+        let cut = cut.min(lived.len());
+        for (record, _) in &lived[..cut] {
             let json = serde_json::to_string(record).expect("JSON");
             rebuilt.apply(&serde_json::from_str(&json).expect("reads"));
         }
-        for (record, verdict) in records[cut..].iter().zip(&verdicts[cut..]) {
-            prop_assert_eq!(&rebuilt.apply(record), verdict);
+        for (happening, (_, verdict)) in happenings[cut..].iter().zip(&lived[cut..]) {
+            prop_assert_eq!(&rebuilt.live(happening).1, verdict);
         }
     }
 
     #[test]
-    fn evidence_is_ascending_within_the_loop_and_bounded(
-        records in prop::collection::vec(records(), 1..120),
-    ) {
+    fn evidence_is_ascending_within_the_loop_and_bounded(happenings in happenings(120)) {
         let mut fed = Fed::unlimited();
         let mut nudged = false;
-        for record in &records {
-            let verdict = fed.apply(record);
+        for happening in &happenings {
+            let (_, verdict) = fed.live(happening);
             nudged |= verdict.decision == Nudge;
             prop_assert!(verdict.evidence.len() <= 64);
             prop_assert!(verdict.evidence.is_sorted_by(|a, b| a < b));

@@ -1,0 +1,102 @@
+//! How long the loop guard takes: `cargo bench --bench loops`.
+//!
+//! Prints the time of one attempt on outputs of 1 MB (wanted: p99 within 5 ms) and the time to
+//! rebuild a loop from 1,000 records (wanted: within 50 ms).
+
+use std::time::{Duration, Instant};
+
+use signalbox::session::{
+    CallReport, LoopConfig, LoopRecord, LoopState, StepIteration, StepReport,
+};
+
+const ROUNDS: usize = 500;
+
+fn main() {
+    let config = LoopConfig {
+        max_iterations: 1_000_000,
+        step_iteration: Some(StepIteration {
+            max_reattempts_per_step: 1_000,
+            similarity_threshold: 0.99,
+            ..StepIteration::default()
+        }),
+        ..LoopConfig::default()
+    };
+    let outputs = [0, 1].map(output);
+    let mut state = LoopState::new(config.clone());
+    let mut records = Vec::new();
+    let mut times = Vec::new();
+    for round in 0..ROUNDS {
+        let started = Instant::now();
+        let record = state
+            .record_attempt("step", "make all", &outputs[round % 2])
+            .expect("valid");
+        let verdict = state.apply(round as u64 + 1, Duration::ZERO, &record);
+        times.push(started.elapsed());
+        assert!(verdict.attempt.is_some());
+        records.push(serde_json::to_string(&record).expect("JSON"));
+    }
+    times.sort_unstable();
+    let at = |share: f64| times[((times.len() - 1) as f64 * share) as usize].as_secs_f64() * 1e3;
+    println!(
+        "attempt on two outputs of {:.2} MB: p50 {:.2} ms, p99 {:.2} ms, max {:.2} ms",
+        outputs[0].len() as f64 / 1e6,
+        at(0.5),
+        at(0.99),
+        at(1.0),
+    );
+    let started = Instant::now();
+    let mut state = LoopState::new(config);
+    for (sequence, json) in (1..).zip(records.iter().cycle().take(1_000)) {
+        let record: LoopRecord = serde_json::from_str(json).expect("reads");
+        state.apply(sequence, Duration::ZERO, &record);
+    }
+    let rebuilt = started.elapsed().as_secs_f64() * 1e3;
+    println!("rebuilding a loop from 1,000 such attempts: {rebuilt:.1} ms");
+    let reports: Vec<String> = (0..1_000)
+        .map(|n| {
+            let call = CallReport {
+                tool: "bash".into(),
+                arguments: format!("cat src/file_{}.rs | head -n {}", n % 37, n % 91),
+                output: format!("line {}", n % 53),
+                ..CallReport::default()
+            };
+            let report = StepReport {
+                calls: vec![call],
+                ..StepReport::default()
+            };
+            serde_json::to_string(&LoopRecord::Step(report.record())).expect("JSON")
+        })
+        .collect();
+    let started = Instant::now();
+    let mut state = LoopState::new(LoopConfig::default());
+    for (sequence, json) in (1..).zip(&reports) {
+        let record: LoopRecord = serde_json::from_str(json).expect("reads");
+        state.apply(sequence, Duration::ZERO, &record);
+    }
+    let rebuilt = started.elapsed().as_secs_f64() * 1e3;
+    println!("rebuilding a loop from 1,000 reports: {rebuilt:.1} ms");
+}
+
+/// A log of 1 MB with times, ids and counts on every line; two of them differ everywhere.
+fn output(seed: usize) -> String {
+    (0..)
+        .map(|n| {
+            let n = n * 7 + seed * 13;
+            format!(
+                "2026-11-30T10:{:02}:{:02}.{:03}Z worker[{n}]: request {:08x} took {}.{:02} ms, \
+                 {n} rows from db:5432 at src/a.rs:{}\n",
+                n / 60 % 60,
+                n % 60,
+                n % 1000,
+                n.wrapping_mul(2_654_435_761) as u32,
+                n % 90,
+                n % 100,
+                n % 500,
+            )
+        })
+        .scan(0, |size, line| {
+            *size += line.len();
+            (*size <= 1_000_000).then_some(line)
+        })
+        .collect()
+}
