@@ -38,12 +38,10 @@ fn usage(error: ManifestError) -> Failure {
 
 #[cfg(feature = "hub")]
 fn pull(spec: &ModelSpec, dir: &Path, config: &Config) -> Result<ExitCode, Failure> {
-    use crate::config::Secret;
     use crate::embed::{HubOptions, pull};
 
     let options = HubOptions {
         endpoint: config.hub.endpoint.clone(),
-        token: config.hub.token.as_ref().map(Secret::reveal).map(str::to_owned),
         ..HubOptions::default()
     };
     let fetched = pull(spec, dir, &options).map_err(|error| Failure::Work(error.into()))?;

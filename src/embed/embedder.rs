@@ -28,6 +28,8 @@ pub(super) trait Encode: Send + Sync {
     fn encode(&self, role: TextRole, text: &str) -> Result<Embedded, String>;
     /// Tokens of the text alone.
     fn count_tokens(&self, text: &str) -> usize;
+    /// The ids that the forward would read.
+    fn token_ids(&self, role: TextRole, text: &str) -> Result<Vec<u32>, String>;
 }
 
 /// What loading gives.
@@ -179,6 +181,15 @@ impl Embedder {
     pub fn count_tokens(&self, text: &str) -> Option<usize> {
         let encoder = self.handle.shared.encoder.get()?;
         catch_unwind(AssertUnwindSafe(|| encoder.count_tokens(text))).ok()
+    }
+
+    /// The ids that the model reads for `text`: with prefix and special tokens, cut at its
+    /// limit. For comparing tokenizers; `None` while there is none, or if it refuses the text.
+    ///
+    /// Runs on the caller's thread, like [`Embedder::count_tokens`].
+    pub fn token_ids(&self, role: TextRole, text: &str) -> Option<Vec<u32>> {
+        let encoder = self.handle.shared.encoder.get()?;
+        catch_unwind(AssertUnwindSafe(|| encoder.token_ids(role, text))).ok()?.ok()
     }
 }
 

@@ -11,7 +11,7 @@ use super::{
     embedder::{Encode, Loaded},
     files::{locate, read_verified},
     manifest::{self, AdapterSpec, ModelSpec},
-    tokenizer::TextTokenizer,
+    tokenizer::{TextTokenizer, TokenIds},
     types::{DeviceChoice, EmbedConfig, Embedded, ModelInfo, TextRole},
 };
 
@@ -22,13 +22,19 @@ struct Encoder {
     passage_prefix: String,
 }
 
-impl Encode for Encoder {
-    fn encode(&self, role: TextRole, text: &str) -> Result<Embedded, String> {
+impl Encoder {
+    fn tokenise(&self, role: TextRole, text: &str) -> Result<TokenIds, String> {
         let prefix = match role {
             TextRole::Query => &self.query_prefix,
             TextRole::Passage => &self.passage_prefix,
         };
-        let tokens = self.tokenizer.encode(prefix, text)?;
+        self.tokenizer.encode(prefix, text)
+    }
+}
+
+impl Encode for Encoder {
+    fn encode(&self, role: TextRole, text: &str) -> Result<Embedded, String> {
+        let tokens = self.tokenise(role, text)?;
         let vector = self.bert.forward(&tokens.ids)?;
         Ok(Embedded {
             vector: vector.into(),
@@ -39,6 +45,10 @@ impl Encode for Encoder {
 
     fn count_tokens(&self, text: &str) -> usize {
         self.tokenizer.count(text)
+    }
+
+    fn token_ids(&self, role: TextRole, text: &str) -> Result<Vec<u32>, String> {
+        Ok(self.tokenise(role, text)?.ids)
     }
 }
 

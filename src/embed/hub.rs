@@ -5,7 +5,7 @@
 //! whole. Nothing here runs while serving; `signalbox models pull` calls it.
 
 use std::{
-    fs, io,
+    fmt, fs, io,
     panic::{AssertUnwindSafe, catch_unwind},
     path::{Path, PathBuf},
     sync::{
@@ -31,10 +31,12 @@ use super::{
 };
 
 /// Where and how patiently to fetch.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct HubOptions {
     /// Address of the hub or a mirror (as `HF_ENDPOINT`); `None` is `https://huggingface.co`.
     pub endpoint: Option<String>,
+    /// Sent as a bearer token to that address only; the models here need none, a mirror may.
+    pub token: Option<String>,
     /// A download that receives nothing for this long is given up. hf-hub itself would wait
     /// for ever.
     pub stall: Duration,
@@ -42,7 +44,18 @@ pub struct HubOptions {
 
 impl Default for HubOptions {
     fn default() -> Self {
-        Self { endpoint: None, stall: Duration::from_secs(30) }
+        Self { endpoint: None, token: None, stall: Duration::from_secs(30) }
+    }
+}
+
+// By hand, so that no log shows the token.
+impl fmt::Debug for HubOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HubOptions")
+            .field("endpoint", &self.endpoint)
+            .field("token", &self.token.as_ref().map(|_| "redacted"))
+            .field("stall", &self.stall)
+            .finish()
     }
 }
 
@@ -144,9 +157,10 @@ fn download(
     staging: &Path,
     options: &HubOptions,
 ) -> Result<PathBuf, HubError> {
-    // The cache is given, so that no token is looked up in the home folder.
+    // The cache and the token are given, so that none is looked up in the home folder.
     let cache = Cache::new(staging.join("hub"));
-    let mut builder = ApiBuilder::from_cache(cache).with_progress(false).with_token(None);
+    let mut builder =
+        ApiBuilder::from_cache(cache).with_progress(false).with_token(options.token.clone());
     if let Some(endpoint) = &options.endpoint {
         builder = builder.with_endpoint(endpoint.trim_end_matches('/').to_owned());
     }

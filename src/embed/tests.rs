@@ -51,6 +51,10 @@ impl Encode for Fake {
     fn count_tokens(&self, text: &str) -> usize {
         text.split_whitespace().count()
     }
+
+    fn token_ids(&self, _role: TextRole, _text: &str) -> Result<Vec<u32>, String> {
+        Ok(Vec::new())
+    }
 }
 
 fn info() -> ModelInfo {

@@ -2,8 +2,8 @@
 //!
 //! A `tokenizer.json` may carry its own truncation and padding (all-MiniLM-L6-v2's says 128
 //! and "pad to 128", while the model reads 256): both are replaced here. Ids are cut at
-//! `max_tokens` and never padded, and strings such as `[SEP]` or `</s>` inside a text stay
-//! text, so a prompt cannot place control tokens.
+//! `max_tokens` and never padded. What a literal `[SEP]` or `</s>` in a text becomes is the
+//! file's own rule, as in the reference implementation.
 //!
 //! A long text is tokenised in slices, because the tokenizer keeps dozens of bytes for each
 //! byte of its input: memory stays bounded and time linear.
@@ -42,7 +42,6 @@ impl TextTokenizer {
             Tokenizer::from_bytes(json).map_err(|error| format!("tokenizer.json: {error}"))?;
         inner.with_padding(None);
         inner.with_truncation(None).map_err(|error| format!("tokenizer.json: {error}"))?;
-        inner.set_encode_special_tokens(true);
         let empty =
             inner.encode_fast("", true).map_err(|error| format!("tokenizer.json: {error}"))?;
         let specials = empty.len();
@@ -149,7 +148,7 @@ mod tests {
             "model": {
                 "type": "WordLevel", "unk_token": "[UNK]",
                 "vocab": {"[PAD]": 0, "[UNK]": 1, "[CLS]": 2, "[SEP]": 3, "query": 4, ":": 5,
-                          "list": 6, "files": 7, "[": 8, "SEP": 9, "]": 10}
+                          "list": 6, "files": 7}
             }
         })
         .to_string()
@@ -175,10 +174,11 @@ mod tests {
     }
 
     #[test]
-    fn a_text_cannot_place_control_tokens() {
+    fn a_control_token_in_the_text_counts_as_text() {
         let tokenizer = TextTokenizer::from_json(&json(), 9).unwrap();
-        let ids = tokenizer.encode("", "list [SEP] files").unwrap().ids;
-        assert_eq!(ids, [2, 6, 8, 9, 10, 7, 3]);
+        let ids = tokenizer.encode("", "list [SEP] files").unwrap();
+        assert_eq!(ids, TokenIds { ids: vec![2, 6, 3, 7, 3], total: 5 });
+        assert_eq!(tokenizer.count("list [SEP] files"), 3);
     }
 
     #[test]

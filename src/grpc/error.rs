@@ -6,12 +6,11 @@ use std::time::Duration;
 use tonic::{Code, Status};
 use tonic_types::{ErrorDetails, FieldViolation, StatusExt};
 
-use super::pb::ErrorReason;
 use crate::error::Violations;
 use crate::registry::{RegistryError, WatchError};
 use crate::store::StoreError;
 
-pub use ErrorReason as Reason;
+pub use super::pb::ErrorReason as Reason;
 
 /// Domain of every `ErrorInfo`.
 pub const DOMAIN: &str = "signalbox";

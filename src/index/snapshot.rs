@@ -19,8 +19,8 @@ pub struct Snapshot {
     pub(super) len: usize,
     pub(super) total_length: u64,
     pub(super) pending: usize,
-    order: OnceLock<Vec<u32>>,
-    names: OnceLock<HashMap<String, Vec<u32>>>,
+    pub(super) order: OnceLock<Vec<u32>>,
+    pub(super) names: OnceLock<HashMap<String, Vec<u32>>>,
 }
 
 impl Snapshot {

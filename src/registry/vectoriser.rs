@@ -14,7 +14,7 @@ use super::projection::Projected;
 use crate::embed::{EmbedError, Embedder, ModelInfo, ModelState, Priority, TextRole};
 use crate::index::{EntryVectors, Index, IndexedEntry};
 use crate::route::profile::Profile;
-use crate::store::{Store, VectorKey};
+use crate::store::{Role, Store, VectorKey};
 
 /// Entries whose vectors are made and published together.
 const ENTRIES_PER_STEP: usize = 16;
@@ -180,8 +180,8 @@ impl Task {
         texts: Vec<String>,
     ) -> Result<Vec<Arc<[f32]>>, EmbedError> {
         let kind = match role {
-            TextRole::Query => "query",
-            TextRole::Passage => "passage",
+            TextRole::Query => Role::Query,
+            TextRole::Passage => Role::Passage,
         };
         let keys: Vec<VectorKey> = texts.iter().map(|text| VectorKey::new(kind, text)).collect();
         let mut known = match &self.store {

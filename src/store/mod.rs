@@ -206,10 +206,7 @@ impl Store {
         self.shared.running.closed().await;
     }
 
-    fn send(
-        &self,
-        send: impl FnOnce(&Lanes) -> Result<(), StoreError>,
-    ) -> Result<(), StoreError> {
+    fn send(&self, send: impl FnOnce(&Lanes) -> Result<(), StoreError>) -> Result<(), StoreError> {
         // Held for the moment of a `try_send` only, so it blocks no runtime thread.
         let lanes = self.shared.lanes.read();
         let lanes = lanes.unwrap_or_else(PoisonError::into_inner);

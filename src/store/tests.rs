@@ -55,7 +55,10 @@ struct Gate {
 }
 
 impl Gate {
-    fn new() -> (Self, impl FnOnce(&Transaction<'_>) -> Result<(), StoreError> + Send) {
+    fn new() -> (
+        Self,
+        impl FnOnce(&Transaction<'_>) -> Result<(), StoreError> + Send,
+    ) {
         let (begin, began) = mpsc::channel();
         let (open, opened) = mpsc::channel::<()>();
         let job = move |_: &Transaction<'_>| {
@@ -89,7 +92,11 @@ async fn acknowledged_writes_survive_a_reopen() {
         .unwrap()
         .map(|entry| entry.unwrap().file_name())
         .collect();
-    assert_eq!(left.len(), 2, "only the file and its lock are left: {left:?}");
+    assert_eq!(
+        left.len(),
+        2,
+        "only the file and its lock are left: {left:?}"
+    );
     let store = Store::open(dir.path()).unwrap();
     assert_eq!(notes(&store).await, ["kept"]);
 }
@@ -166,7 +173,10 @@ async fn a_store_in_memory_runs_the_same_code() {
     note(&store, "volatile").await.unwrap();
     assert_eq!(notes(&store).await, ["volatile"]);
     store.close().await;
-    assert!(matches!(note(&store, "late").await, Err(StoreError::Closed)));
+    assert!(matches!(
+        note(&store, "late").await,
+        Err(StoreError::Closed)
+    ));
 }
 
 #[tokio::test]

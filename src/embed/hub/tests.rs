@@ -2,6 +2,7 @@ use std::{
     collections::HashMap,
     io::{BufRead, BufReader, Write},
     net::{TcpListener, TcpStream},
+    sync::Mutex,
 };
 
 use sha2::{Digest, Sha256};
@@ -14,6 +15,8 @@ const GOOD: &str = "these are the weights";
 /// A hub on loopback: serves `files` of one repository at one revision, in ranges.
 struct FakeHub {
     endpoint: String,
+    /// Header lines of all requests, in lower case.
+    heard: Arc<Mutex<Vec<String>>>,
 }
 
 impl FakeHub {
@@ -50,10 +53,12 @@ impl FakeHub {
     ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let endpoint = format!("http://{}", listener.local_addr().unwrap());
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        let all = Arc::clone(&heard);
         thread::spawn(move || {
             for stream in listener.incoming() {
                 let mut stream = stream.unwrap();
-                let (path, from, to) = read_request(&stream);
+                let (path, from, to) = read_request(&stream, &mut all.lock().unwrap());
                 let mut answer = answer(&path, from, to);
                 if !answer.contains("\r\n\r\n") {
                     answer.push_str("Connection: close\r\n\r\n");
@@ -61,24 +66,26 @@ impl FakeHub {
                 stream.write_all(answer.as_bytes()).unwrap();
             }
         });
-        Self { endpoint }
+        Self { endpoint, heard }
     }
 
     fn options(&self) -> HubOptions {
-        HubOptions { endpoint: Some(self.endpoint.clone()), stall: Duration::from_secs(5) }
+        options(&self.endpoint)
     }
 }
 
 // The path and the range ("bytes=FROM-TO" or "bytes=FROM-") of a request.
-fn read_request(stream: &TcpStream) -> (String, usize, Option<usize>) {
+fn read_request(stream: &TcpStream, heard: &mut Vec<String>) -> (String, usize, Option<usize>) {
     let mut lines = BufReader::new(stream).lines().map(Result::unwrap);
     let path = lines.next().unwrap().split(' ').nth(1).unwrap().to_owned();
     let mut range = (0, None);
     for line in lines.take_while(|line| !line.is_empty()) {
-        if let Some(bytes) = line.to_lowercase().strip_prefix("range: bytes=") {
+        let line = line.to_lowercase();
+        if let Some(bytes) = line.strip_prefix("range: bytes=") {
             let (from, to) = bytes.split_once('-').unwrap();
             range = (from.parse().unwrap(), to.parse().ok());
         }
+        heard.push(line);
     }
     (path, range.0, range.1)
 }
@@ -97,6 +104,11 @@ fn spec() -> ModelSpec {
     model
 }
 
+fn options(endpoint: &str) -> HubOptions {
+    let stall = Duration::from_secs(5);
+    HubOptions { endpoint: Some(endpoint.into()), stall, ..HubOptions::default() }
+}
+
 fn target(dir: &Path) -> PathBuf {
     dir.join(spec().id).join("model.safetensors")
 }
@@ -111,8 +123,7 @@ fn the_right_file_arrives_once() {
     assert!(fs::symlink_metadata(&fetched[0]).unwrap().is_file());
     // Nothing else is left, and a second pull asks for nothing.
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
-    let unreachable = HubOptions { endpoint: Some("http://127.0.0.1:1".into()), ..hub.options() };
-    assert!(pull(&spec(), dir.path(), &unreachable).unwrap().is_empty());
+    assert!(pull(&spec(), dir.path(), &options("http://127.0.0.1:1")).unwrap().is_empty());
 }
 
 #[test]
@@ -159,9 +170,8 @@ fn an_unreachable_hub_is_named() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let endpoint = format!("http://{}", listener.local_addr().unwrap());
     drop(listener);
-    let options = HubOptions { endpoint: Some(endpoint.clone()), stall: Duration::from_secs(5) };
     let dir = tempfile::tempdir().unwrap();
-    let error = pull(&spec(), dir.path(), &options).unwrap_err();
+    let error = pull(&spec(), dir.path(), &options(&endpoint)).unwrap_err();
     assert!(matches!(error, HubError::Request { .. }), "{error}");
     let url = format!("{endpoint}/team/model/resolve/{REVISION}/model.safetensors");
     assert!(error.to_string().contains(&url), "{error}");
@@ -188,10 +198,21 @@ fn a_silent_hub_is_given_up() {
     // Accepts connections and never answers.
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let endpoint = format!("http://{}", listener.local_addr().unwrap());
-    let options = HubOptions { endpoint: Some(endpoint), stall: Duration::from_millis(200) };
+    let options = HubOptions { stall: Duration::from_millis(200), ..options(&endpoint) };
     let dir = tempfile::tempdir().unwrap();
     let error = pull(&spec(), dir.path(), &options).unwrap_err().to_string();
     assert!(error.contains("nothing received for 200ms"), "{error}");
+}
+
+#[test]
+fn the_token_is_sent_but_never_shown() {
+    let dir = tempfile::tempdir().unwrap();
+    let hub = FakeHub::serving(&[("model.safetensors", GOOD)]);
+    let options = HubOptions { token: Some("hf_secret".into()), ..hub.options() };
+    pull(&spec(), dir.path(), &options).unwrap();
+    let heard = hub.heard.lock().unwrap();
+    assert!(heard.iter().any(|line| line == "authorization: bearer hf_secret"), "{heard:?}");
+    assert!(!format!("{options:?}").contains("secret"));
 }
 
 #[test]

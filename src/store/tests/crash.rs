@@ -30,7 +30,12 @@ async fn writes_until_killed() {
     let cycle: i64 = cycle.parse().unwrap();
     let store = Store::open(Path::new(&dir)).unwrap();
     let writers: Vec<_> = (0..WRITERS)
-        .map(|writer| tokio::spawn(write_on(store.clone(), cycle * PER_CYCLE + writer * PER_WRITER)))
+        .map(|writer| {
+            tokio::spawn(write_on(
+                store.clone(),
+                cycle * PER_CYCLE + writer * PER_WRITER,
+            ))
+        })
         .collect();
     for writer in writers {
         writer.await.unwrap();
@@ -72,7 +77,10 @@ async fn no_acknowledged_write_is_lost() {
         }
         check(dir.path(), &acknowledged).await;
     }
-    println!("{} rows acknowledged in {CYCLES} cycles", acknowledged.len());
+    println!(
+        "{} rows acknowledged in {CYCLES} cycles",
+        acknowledged.len()
+    );
 }
 
 /// Runs the child for a random time and returns the ids it acknowledged.
@@ -103,7 +111,9 @@ fn run_and_kill(dir: &Path, cycle: i64) -> Vec<i64> {
         ids
     });
     let _ = begun.recv_timeout(Duration::from_secs(30));
-    thread::sleep(Duration::from_micros(RandomState::new().hash_one(cycle) % 300_000));
+    thread::sleep(Duration::from_micros(
+        RandomState::new().hash_one(cycle) % 300_000,
+    ));
     child.kill().unwrap();
     child.wait().unwrap();
     listening.join().unwrap()

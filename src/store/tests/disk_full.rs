@@ -72,7 +72,10 @@ async fn a_full_disk_fails_what_met_it_and_nothing_else() {
     assert!(stored > 0);
     // The refused row is not there, reading goes on, and the writer lives.
     assert_eq!(notes(&store).await.len(), stored);
-    assert!(matches!(large("again", 50_000).await, Err(StoreError::Full)));
+    assert!(matches!(
+        large("again", 50_000).await,
+        Err(StoreError::Full)
+    ));
     assert_eq!(notes(&store).await.len(), stored);
 
     // Larger than SQLite's page cache, so it fails inside the job, and takes its group along.

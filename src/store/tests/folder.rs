@@ -88,7 +88,9 @@ async fn a_database_of_another_program_is_refused_and_left_alone() {
 async fn a_cut_file_is_damage_at_every_length() {
     let (dir, path) = closed_store().await;
     let whole = fs::read(&path).unwrap();
-    for length in [0, 1, 15, 16, 99, 100, 511, 512, 1000, 4095, 4096, 5000, 8192] {
+    for length in [
+        0, 1, 15, 16, 99, 100, 511, 512, 1000, 4095, 4096, 5000, 8192,
+    ] {
         assert!(length < whole.len());
         expect_damage(&dir, &path, &whole[..length], &format!("cut to {length}"));
     }

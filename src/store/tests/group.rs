@@ -141,8 +141,7 @@ async fn a_failed_commit_fails_the_whole_group_and_applies_nothing() {
     enqueue(&mut held).await;
     gate.wait_until_begun();
     let mut innocent = pin!(note(&store, "lost with the group"));
-    let mut orphan =
-        pin!(store.write(|tx| Ok(tx.execute("INSERT INTO children VALUES (1)", [])?)));
+    let mut orphan = pin!(store.write(|tx| Ok(tx.execute("INSERT INTO children VALUES (1)", [])?)));
     enqueue(&mut innocent).await;
     enqueue(&mut orphan).await;
     gate.open();

@@ -135,8 +135,7 @@ async fn an_unsound_vector_counts_as_missing() {
         ("text", "'not a blob'"),
     ] {
         let sql = format!("UPDATE vectors SET vector = {blob} WHERE text_hash = ?1");
-        let update =
-            move |tx: &Transaction<'_>| Ok(tx.execute(&sql, [key(text).text_hash])?);
+        let update = move |tx: &Transaction<'_>| Ok(tx.execute(&sql, [key(text).text_hash])?);
         assert_eq!(store.write(update).await.unwrap(), 1);
     }
     let unsound = vec![
