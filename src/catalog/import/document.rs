@@ -7,7 +7,8 @@
 //! snapshot's `{name, source_hint, responsibility}` and the evaluation sets'
 //! `{id, kind, name, source_hint, description, examples}` are such items.
 
-use super::node::{self, Data, Lines, Node, Pair};
+use super::json::{Lines, read_json};
+use super::node::{self, Data, Node, Pair};
 use super::sections::parse_not_when;
 use super::{Defaults, Diagnostic, Format, Found, ImportError, MAX_ITEMS, Severity};
 use crate::catalog::entry::{Entry, Kind, MAX_NAME_CHARS, NotWhen};
@@ -36,11 +37,11 @@ pub(super) fn read(
     let items = match format {
         Format::Jsonl => reader.lines()?,
         Format::Json => {
-            let root = node::read_json(text, (0, text.len()), &Lines::new(text));
+            let root = read_json(text, (0, text.len()), &Lines::new(text));
             reader.root(root.map_err(|(line, message)| reader.error(line, None, message))?)?
         }
         Format::Yaml | Format::SkillMd => {
-            let root = node::read_yaml(text);
+            let root = node::read_yaml(text).map_err(|error| error.unreadable);
             reader.root(root.map_err(|(line, message)| reader.error(line, None, message))?)?
         }
     };
@@ -72,12 +73,7 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn error(&self, line: Option<u32>, item: Option<&str>, message: String) -> ImportError {
-        ImportError {
-            origin: self.origin.into(),
-            line,
-            item: item.map(str::to_owned),
-            message,
-        }
+        ImportError::new(self.origin, line, item, &message)
     }
 
     /// One item a line.
@@ -92,7 +88,7 @@ impl Reader<'_> {
                     let message = format!("more items than the limit of {MAX_ITEMS}");
                     return Err(self.error(Some(lines.of(from)), None, message));
                 }
-                let item = node::read_json(self.text, (from, to), &lines)
+                let item = read_json(self.text, (from, to), &lines)
                     .map_err(|(line, message)| self.error(line, None, message))?;
                 items.push(item);
             }

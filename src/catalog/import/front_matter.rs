@@ -75,6 +75,56 @@ pub(super) struct FrontMatter {
     pub repairs: Vec<(u32, String)>,
 }
 
+impl FrontMatter {
+    /// A scalar as text; a list as its texts with commas between.
+    pub fn text_of(&self, node: &Node) -> String {
+        match &node.data {
+            Data::Null => String::new(),
+            Data::Text(_) | Data::Bare(_) => node
+                .scalar(&self.text)
+                .unwrap_or_default()
+                .trim()
+                .to_owned(),
+            Data::List(_) => self.texts_of(node).join(", "),
+            // `- Use when: …` without quotes is a mapping to YAML, and was meant as text.
+            Data::Map(pairs) => match pairs.as_slice() {
+                [pair] if matches!(pair.value.data, Data::Text(_) | Data::Bare(_)) => {
+                    format!("{}: {}", pair.key, self.text_of(&pair.value))
+                }
+                _ => node.to_json(),
+            },
+        }
+    }
+
+    /// Items of a list; of a text its lines, without bullets.
+    pub fn texts_of(&self, node: &Node) -> Vec<String> {
+        match &node.data {
+            Data::List(nodes) => nodes.iter().map(|node| self.text_of(node)).collect(),
+            Data::Text(text) => text
+                .lines()
+                .map(|line| {
+                    line.trim()
+                        .trim_start_matches(['-', '*', '•'])
+                        .trim()
+                        .to_owned()
+                })
+                .collect(),
+            _ => vec![self.text_of(node)],
+        }
+    }
+
+    /// Items of a list; of a text the words between commas.
+    pub fn words_of(&self, node: &Node) -> Vec<String> {
+        match &node.data {
+            Data::Text(text) if !text.trim().contains('\n') => text
+                .split([',', '，', '、', ';', '；'])
+                .map(|word| word.trim().to_owned())
+                .collect(),
+            _ => self.texts_of(node),
+        }
+    }
+}
+
 /// Parses front matter, repairing it where it is no YAML.
 ///
 /// # Errors
@@ -87,16 +137,21 @@ pub(super) fn parse(front: &str) -> Result<FrontMatter, (Option<u32>, String)> {
         let message = format!("front matter: {size} bytes exceed the limit of {MAX_FRONT_BYTES}");
         return Err((None, message));
     }
-    let original = match node::read_yaml(front) {
+    let error = match node::read_yaml(front) {
         Ok(root) => {
+            let pairs = fields(root)?;
             return Ok(FrontMatter {
-                pairs: fields(root)?,
+                pairs,
                 text: front.to_owned(),
                 repairs: Vec::new(),
             });
         }
         Err(error) => error,
     };
+    // Quotes would hide the aliases that spent the budget.
+    if error.is_over_budget {
+        return Err(error.unreadable);
+    }
     let (text, repairs) = repair(front);
     match node::read_yaml(&text) {
         Ok(root) if !repairs.is_empty() => Ok(FrontMatter {
@@ -104,7 +159,7 @@ pub(super) fn parse(front: &str) -> Result<FrontMatter, (Option<u32>, String)> {
             text,
             repairs,
         }),
-        _ => Err(original),
+        _ => Err(error.unreadable),
     }
 }
 

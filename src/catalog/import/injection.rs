@@ -90,6 +90,7 @@ const GERMAN: Language = Language {
         "verwirf",
     ],
     whose: &[
+        "system",
         "vorherigen",
         "vorherige",
         "bisherigen",

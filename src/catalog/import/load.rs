@@ -142,10 +142,5 @@ fn unreadable(path: &Path, cause: &std::io::Error) -> ImportError {
 }
 
 fn error(path: &Path, message: String) -> ImportError {
-    ImportError {
-        origin: path.display().to_string(),
-        line: None,
-        item: None,
-        message,
-    }
+    ImportError::new(&path.display().to_string(), None, None, &message)
 }

@@ -13,11 +13,14 @@
 //!
 //! | module | owns |
 //! |---|---|
-//! | `node` | YAML and JSON as a tree in which each node knows its line; budgets |
+//! | `node` | documents as trees in which each node knows its line; YAML and its budget |
+//! | `json` | JSON as such a tree |
 //! | `document` | the strict reader of catalogue documents |
 //! | `skill_md` | the lenient reader of skills |
+//! | `findings` | its diagnostics, and what is cut to fit an entry |
 //! | `front_matter` | cutting, parsing and repairing the block between `---` lines |
-//! | `sections` | headings and bullets in English, German and Chinese; redirects |
+//! | `headings` | headings in English, German and Chinese, and the field each stands for |
+//! | `sections` | the sections under them, and redirects |
 //! | `injection` | phrases that try to override a model's instructions |
 //! | `load` | files and folders |
 
@@ -27,8 +30,11 @@ use std::fmt;
 use crate::catalog::entry::{Entry, EntryId, Kind};
 
 mod document;
+mod findings;
 mod front_matter;
+mod headings;
 mod injection;
+mod json;
 mod load;
 mod node;
 mod sections;
@@ -43,6 +49,8 @@ pub use load::load_paths;
 pub const MAX_DOCUMENT_BYTES: usize = 16 * 1024 * 1024;
 /// Items of one document.
 pub const MAX_ITEMS: usize = 100_000;
+/// Bytes of a message: enough for every field of an item that can be wrong at once.
+const MAX_MESSAGE_BYTES: usize = 2_000;
 /// Source of skills that [`load_paths`] reads.
 pub const SKILL_SOURCE: &str = "skills";
 
@@ -145,6 +153,17 @@ impl fmt::Display for ImportError {
 
 impl std::error::Error for ImportError {}
 
+impl ImportError {
+    fn new(origin: &str, line: Option<u32>, item: Option<&str>, message: &str) -> Self {
+        Self {
+            origin: origin.to_owned(),
+            line,
+            item: item.map(str::to_owned),
+            message: bounded(message),
+        }
+    }
+}
+
 /// Writes `ORIGIN:LINE: item: `, without the parts that are not known.
 fn place(
     f: &mut fmt::Formatter<'_>,
@@ -212,12 +231,8 @@ impl Batch {
                 .into_iter()
                 .collect(),
             _ => {
-                let text = decode(text).map_err(|(line, message)| ImportError {
-                    origin: origin.to_owned(),
-                    line,
-                    item: None,
-                    message,
-                })?;
+                let text = decode(text)
+                    .map_err(|(line, message)| ImportError::new(origin, line, None, &message))?;
                 document::read(text, origin, format, defaults, diagnostics)?
             }
         };
@@ -233,15 +248,12 @@ impl Batch {
                 Some(first) => format!("{}:{first}", self.origins[document]),
                 None => self.origins[document].clone(),
             };
-            return Err(ImportError {
-                origin: self.origins[here].clone(),
-                line,
-                message: format!(
-                    "name: stands twice in source {:?}, first at {place}",
-                    entry.id.source
-                ),
-                item: Some(entry.id.name),
-            });
+            let message = format!(
+                "name: stands twice in source {:?}, first at {place}",
+                entry.id.source
+            );
+            let name = Some(entry.id.name.as_str());
+            return Err(ImportError::new(&self.origins[here], line, name, &message));
         }
         self.imported.entries.push(entry);
         Ok(())
@@ -269,6 +281,23 @@ fn decode(bytes: &[u8]) -> Result<&str, (Option<u32>, String)> {
         (u32::try_from(line).ok(), message)
     })?;
     Ok(text.strip_prefix('\u{FEFF}').unwrap_or(text))
+}
+
+/// A message fit for a terminal and a log line, whatever a document's keys and values put into
+/// it: at most [`MAX_MESSAGE_BYTES`], without control characters.
+fn bounded(message: &str) -> String {
+    let mut shown = String::new();
+    for c in cut(message, MAX_MESSAGE_BYTES).chars() {
+        if c.is_control() {
+            shown.extend(c.escape_debug());
+        } else {
+            shown.push(c);
+        }
+    }
+    if message.len() > MAX_MESSAGE_BYTES {
+        shown.push('…');
+    }
+    shown
 }
 
 /// The longest prefix of at most `limit` bytes that ends between characters.

@@ -7,15 +7,10 @@
 use std::fmt;
 
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
-use serde_json::value::RawValue;
 use serde_json::{Map, Number, Value};
-use serde_saphyr::{Location, Spanned};
+use serde_saphyr::{Error, Location, MessageFormatter, Spanned, UserMessageFormatter};
 
 use super::MAX_ITEMS;
-
-/// Levels of a JSON document that are read with a line each: document, `entries`, item,
-/// field, list item, its fields. What lies below has the line of its ancestor.
-const JSON_LEVELS: u32 = 6;
 
 /// A value and where it stands.
 #[derive(Debug, Clone)]
@@ -23,7 +18,7 @@ pub(super) struct Node {
     /// Line, from 1.
     pub line: u32,
     /// Bytes it spans in the source; for YAML known of scalars only.
-    span: (usize, usize),
+    pub span: (usize, usize),
     /// The value.
     pub data: Data,
 }
@@ -110,6 +105,35 @@ impl Node {
         }
     }
 
+    /// A value of which every part has the same line.
+    pub fn from_value(value: Value, line: u32) -> Node {
+        let data = match value {
+            Value::Null => Data::Null,
+            Value::String(text) => Data::Text(text),
+            Value::Bool(_) | Value::Number(_) => Data::Bare(value),
+            Value::Array(items) => Data::List(
+                items
+                    .into_iter()
+                    .map(|v| Node::from_value(v, line))
+                    .collect(),
+            ),
+            Value::Object(map) => Data::Map(
+                map.into_iter()
+                    .map(|(key, v)| Pair {
+                        key,
+                        line,
+                        value: Node::from_value(v, line),
+                    })
+                    .collect(),
+            ),
+        };
+        Node {
+            line,
+            span: (0, 0),
+            data,
+        }
+    }
+
     fn to_value(&self) -> Value {
         match &self.data {
             Data::Null => Value::Null,
@@ -143,12 +167,21 @@ fn minify(json: &str) -> String {
         .collect()
 }
 
+/// Why YAML could not be read.
+#[derive(Debug)]
+pub(super) struct YamlError {
+    /// Line and message.
+    pub unreadable: Unreadable,
+    /// Whether it is the budget that was spent, rather than the syntax that is wrong.
+    pub is_over_budget: bool,
+}
+
 /// Reads a YAML document.
 ///
 /// The budget bounds what a document may make of itself: aliases are allowed for the odd
 /// repeated list, not as a way to grow. It is generous for [`MAX_ITEMS`] items of a catalogue
 /// and spent within a fraction of a second by a document that multiplies itself.
-pub(super) fn read_yaml(text: &str) -> Result<Node, Unreadable> {
+pub(super) fn read_yaml(text: &str) -> Result<Node, YamlError> {
     let options = serde_saphyr::options! {
         budget: serde_saphyr::budget! {
             max_events: 4_000_000,
@@ -171,14 +204,41 @@ pub(super) fn read_yaml(text: &str) -> Result<Node, Unreadable> {
         emit_comments: false,
     };
     serde_saphyr::from_str_with_options(text, options).map_err(|error| {
+        // Without the place: the line goes beside the message, and that of front matter is not
+        // that of its file.
+        let message = UserMessageFormatter
+            .format_message(innermost(&error))
+            .into_owned();
         let line = error
             .location()
             .and_then(|at| u32::try_from(at.line()).ok());
-        (
-            line.filter(|line| *line > 0),
-            format!("is no readable YAML: {error}"),
-        )
+        YamlError {
+            unreadable: (
+                line.filter(|line| *line > 0),
+                format!("is no readable YAML: {message}"),
+            ),
+            is_over_budget: is_over_budget(&error),
+        }
     })
+}
+
+/// The error below the wrappers that tell where an alias was used.
+fn innermost(error: &Error) -> &Error {
+    match error.without_snippet() {
+        Error::AliasError { error, .. } => innermost(error),
+        error => error,
+    }
+}
+
+fn is_over_budget(error: &Error) -> bool {
+    matches!(
+        innermost(error),
+        Error::Budget { .. }
+            | Error::AliasReplayCounterOverflow { .. }
+            | Error::AliasReplayLimitExceeded { .. }
+            | Error::AliasExpansionLimitExceeded { .. }
+            | Error::AliasReplayStackDepthExceeded { .. }
+    )
 }
 
 impl<'de> Deserialize<'de> for Node {
@@ -285,158 +345,5 @@ impl<'de> Visitor<'de> for DataVisitor {
             pairs.push(Pair { key, line, value });
         }
         Ok(Data::Map(pairs))
-    }
-}
-
-/// Where lines of a text begin.
-pub(super) struct Lines(Vec<usize>);
-
-impl Lines {
-    /// Of this text.
-    pub fn new(text: &str) -> Self {
-        Self(text.match_indices('\n').map(|(at, _)| at).collect())
-    }
-
-    /// Line of a byte, from 1.
-    pub fn of(&self, byte: usize) -> u32 {
-        let breaks = self.0.partition_point(|at| *at < byte);
-        u32::try_from(breaks + 1).unwrap_or(u32::MAX)
-    }
-}
-
-/// Reads the JSON value that `text[from..to]` holds. Lines are those of `text`.
-pub(super) fn read_json(
-    text: &str,
-    (from, to): (usize, usize),
-    lines: &Lines,
-) -> Result<Node, Unreadable> {
-    // The first pass checks the syntax of all of it, so that an error has its own line.
-    let slice = text.get(from..to).unwrap_or_default();
-    let raw: &RawValue = serde_json::from_str(slice).map_err(|e| json_error(&e, lines.of(from)))?;
-    JsonReader { text, lines }.node(raw.get(), JSON_LEVELS)
-}
-
-/// `line` is the line that the parsed slice begins at.
-fn json_error(error: &serde_json::Error, line: u32) -> Unreadable {
-    let offset = u32::try_from(error.line().saturating_sub(1)).unwrap_or(u32::MAX);
-    // serde_json ends its messages with a place relative to the slice.
-    let text = error.to_string();
-    let message = text
-        .rsplit_once(" at line ")
-        .map_or(text.as_str(), |(message, _)| message);
-    let column = error.column();
-    (
-        Some(line.saturating_add(offset)),
-        format!("is no readable JSON: {message} (column {column})"),
-    )
-}
-
-struct JsonReader<'a> {
-    text: &'a str,
-    lines: &'a Lines,
-}
-
-impl<'a> JsonReader<'a> {
-    /// Reads `json`, a slice of the document.
-    fn node(&self, json: &'a str, levels: u32) -> Result<Node, Unreadable> {
-        // Slices of one allocation: their distance is the offset.
-        let start = (json.as_ptr() as usize).saturating_sub(self.text.as_ptr() as usize);
-        let span = (start, start + json.len());
-        let line = self.lines.of(start);
-        let failed = |error: serde_json::Error| json_error(&error, line);
-        let data = match json.as_bytes().first() {
-            Some(b'{') if levels > 0 => {
-                let RawPairs(raw) = serde_json::from_str(json).map_err(failed)?;
-                let mut pairs: Vec<Pair> = Vec::with_capacity(raw.len());
-                for (key, value) in raw {
-                    let value = self.node(value.get(), levels - 1)?;
-                    pairs.push(Pair {
-                        key,
-                        line: value.line,
-                        value,
-                    });
-                }
-                if let Some(pair) = duplicate(&pairs) {
-                    let message = format!("key {:?} stands twice in one object", pair.key);
-                    return Err((Some(pair.line), message));
-                }
-                Data::Map(pairs)
-            }
-            Some(b'[') if levels > 0 => {
-                let raw: Vec<&RawValue> = serde_json::from_str(json).map_err(failed)?;
-                if raw.len() > MAX_ITEMS {
-                    let message = format!("{} items exceed the limit of {MAX_ITEMS}", raw.len());
-                    return Err((Some(line), message));
-                }
-                let nodes = raw
-                    .into_iter()
-                    .map(|item| self.node(item.get(), levels - 1));
-                Data::List(nodes.collect::<Result<_, _>>()?)
-            }
-            _ => Node::from_value(serde_json::from_str(json).map_err(failed)?, line).data,
-        };
-        Ok(Node { line, span, data })
-    }
-}
-
-impl Node {
-    /// A value of which every part has the same line.
-    fn from_value(value: Value, line: u32) -> Node {
-        let data = match value {
-            Value::Null => Data::Null,
-            Value::String(text) => Data::Text(text),
-            Value::Bool(_) | Value::Number(_) => Data::Bare(value),
-            Value::Array(items) => Data::List(
-                items
-                    .into_iter()
-                    .map(|v| Node::from_value(v, line))
-                    .collect(),
-            ),
-            Value::Object(map) => Data::Map(
-                map.into_iter()
-                    .map(|(key, v)| Pair {
-                        key,
-                        line,
-                        value: Node::from_value(v, line),
-                    })
-                    .collect(),
-            ),
-        };
-        Node {
-            line,
-            span: (0, 0),
-            data,
-        }
-    }
-}
-
-/// The first key that stands a second time.
-fn duplicate(pairs: &[Pair]) -> Option<&Pair> {
-    let mut seen = std::collections::HashSet::with_capacity(pairs.len());
-    pairs.iter().find(|pair| !seen.insert(pair.key.as_str()))
-}
-
-/// A JSON object of which the values are not parsed yet.
-struct RawPairs<'a>(Vec<(String, &'a RawValue)>);
-
-impl<'de> Deserialize<'de> for RawPairs<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct PairsVisitor;
-        impl<'de> Visitor<'de> for PairsVisitor {
-            type Value = RawPairs<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut pairs = Vec::new();
-                while let Some(pair) = map.next_entry()? {
-                    pairs.push(pair);
-                }
-                Ok(RawPairs(pairs))
-            }
-        }
-        deserializer.deserialize_map(PairsVisitor)
     }
 }

@@ -1,8 +1,9 @@
 //! Tests of the importers, one module for each reader.
 
+#![allow(clippy::unwrap_used)]
+
 use super::*;
 
-mod by_hand;
 mod document;
 mod injection;
 mod load;

@@ -426,7 +426,7 @@ fn refusals() -> Vec<Refusal> {
             "[\n  {\"name\": \"a\",}\n]",
             at(2),
             None,
-            "is no readable JSON: trailing comma (column 16)",
+            "is no readable JSON: key must be a string (column 16)",
         ),
         case(
             Json,
@@ -497,6 +497,37 @@ fn errors_read_as_place_item_message() {
         error.to_string(),
         "doc:2: a: tags: must be a list of texts, not text"
     );
+}
+
+#[test]
+fn errors_of_the_parser_read_the_same_way() {
+    let error = refuse("- name: a\n  name: b\n", Format::Yaml);
+    assert_eq!(
+        error.to_string(),
+        "doc:2: is no readable YAML: duplicate mapping key `name` is not allowed here"
+    );
+    let error = refuse("- name: a\n- title: *nope\n", Format::Yaml);
+    assert_eq!(error.line, Some(2));
+    assert!(!error.message.contains("line"), "{error}");
+}
+
+#[test]
+fn messages_stay_short_and_printable_whatever_the_document_holds() {
+    let key = "\u{1B}[2J".repeat(5000);
+    let quoted = serde_json::to_string(&key).unwrap();
+    for text in [
+        format!("[{{\"name\":\"a\",\"annotations\":{{{quoted}:[]}}}}]"),
+        format!("[{{\"name\":\"a\",{quoted}:1}}]"),
+        format!("[{{\"name\":\"a\",\"kind\":{quoted}}}]"),
+        format!("{{{quoted}:1}}"),
+        format!("{{{quoted}:1,{quoted}:2}}"),
+    ] {
+        for format in [Format::Json, Format::Yaml] {
+            let message = refuse(&text, format).message;
+            assert!(message.len() < 9_000, "{} bytes", message.len());
+            assert!(!message.contains(char::is_control), "{message}");
+        }
+    }
 }
 
 #[test]

@@ -77,7 +77,7 @@ fn files_of_a_skill_are_no_catalogues() {
     write(root.path(), "pdf/assets/deep/data.json", "{}");
     write(root.path(), "pdf-more.yaml", "- name: a\n");
     let imported = load_paths(&[root.path().to_path_buf()]).unwrap();
-    assert_eq!(names(&imported), ["pdf-more/a", "skills/pdf"]);
+    assert_eq!(names(&imported), ["skills/pdf", "pdf-more/a"]);
 }
 
 #[test]

@@ -35,6 +35,11 @@ fn a_document_that_multiplies_itself_is_refused_quickly() {
             .message
             .contains("is no readable JSON")
     );
+    // Its aliases are not quoted away to get the rest in.
+    assert_eq!(
+        codes(&skill(&format!("---\ndescription: d\n{laughs}---\n"))),
+        ["UNREADABLE_YAML"]
+    );
     assert!(
         started.elapsed() < Duration::from_secs(10),
         "{:?}",

@@ -1,6 +1,7 @@
 //! Headings, bullets and redirects.
 
-use super::super::sections::{Field, parse_not_when, plain_item, read_body, split_description};
+use super::super::headings::Field;
+use super::super::sections::{parse_not_when, plain_item, read_body, split_description};
 
 #[test]
 fn redirects_are_read_behind_an_arrow() {

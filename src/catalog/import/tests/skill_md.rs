@@ -259,7 +259,7 @@ fn unreadable_front_matter_is_a_rejection_with_its_line() {
     for (text, line, part) in [
         ("---\ndescription: d\n", Some(1), "no closing"),
         (
-            "---\ndescription: d\n  ]: x\n---\n",
+            "---\ndescription: d\n]: x\n---\n",
             None,
             "is no readable YAML",
         ),
@@ -302,7 +302,11 @@ fn names_are_reported_and_kept() {
         (codes(&imported), imported.entries[0].id.name.as_str()),
         (vec!["NAME_MISMATCH"], "other")
     );
-    assert_eq!(imported.diagnostics[0].line, Some(2));
+    let found = &imported.diagnostics[0];
+    assert_eq!(
+        (found.line, found.item.as_deref()),
+        (Some(2), Some("other"))
+    );
     let imported = with_name(&"n".repeat(65));
     assert_eq!(codes(&imported), ["NAME_MISMATCH", "NAME_TOO_LONG"]);
     assert_eq!(imported.entries[0].id.name.len(), 65);
