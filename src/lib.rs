@@ -9,6 +9,7 @@
 //! | [`cli`] | the command line and its exit codes |
 //! | [`config`] | every setting, its default and its limits |
 //! | [`app`] | the composition root: build, bind, serve, drain |
+//! | [`journal`] | what happened in loops: durable, streamed, replayable |
 //! | [`lifecycle`] | readiness and signals |
 //! | [`grpc`] | the services, admission, deadlines, errors on the wire |
 //! | [`route`] | from a prompt to a decision |
@@ -31,6 +32,7 @@ pub mod error;
 pub mod eval;
 pub mod grpc;
 pub mod index;
+pub mod journal;
 pub mod lifecycle;
 pub mod registry;
 pub mod route;
