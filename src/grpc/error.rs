@@ -62,11 +62,14 @@ impl Fault {
             Reason::InvalidField | Reason::MalformedMessage | Reason::ImportRejected => {
                 Code::InvalidArgument
             }
-            Reason::MessageTooLarge | Reason::Overloaded | Reason::CatalogFull => {
-                Code::ResourceExhausted
-            }
+            Reason::MessageTooLarge
+            | Reason::Overloaded
+            | Reason::CatalogFull
+            | Reason::TooManyLoops => Code::ResourceExhausted,
             Reason::DeadlineExceeded => Code::DeadlineExceeded,
-            Reason::EntryNotFound => Code::NotFound,
+            Reason::EntryNotFound | Reason::LoopNotFound => Code::NotFound,
+            Reason::LoopExists | Reason::RequestIdReused => Code::AlreadyExists,
+            Reason::LoopEnded | Reason::DelegationTooDeep => Code::FailedPrecondition,
             Reason::ResumeTokenExpired => Code::OutOfRange,
             Reason::Draining | Reason::StorageFailed => Code::Unavailable,
             Reason::SlowConsumer => Code::Aborted,

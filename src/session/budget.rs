@@ -55,7 +55,11 @@ impl Budget {
     ) -> Vec<Exhausted> {
         self.pass(elapsed);
         self.used.tokens = self.used.tokens.saturating_add(record.tokens);
-        let turn = record.said.is_some() || !record.calls.is_empty();
+        // Results of calls that were asked for belong to the turn that asked.
+        let joined = record.calls.iter().any(|call| !call.call_id.is_empty());
+        let turn = record.said.is_some()
+            || !record.asked.is_empty()
+            || (!record.calls.is_empty() && !joined);
         self.used.iterations = match record.iteration {
             0 => self.used.iterations.saturating_add(u32::from(turn)),
             iteration => self.used.iterations.max(iteration),

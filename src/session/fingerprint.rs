@@ -49,6 +49,13 @@ impl Fingerprint {
         hashing.finish()
     }
 
+    /// Fingerprint of a text as it stands, nothing masked.
+    pub fn exact(text: &str) -> Self {
+        let mut hashing = Hashing::default();
+        hashing.put(text.as_bytes());
+        hashing.finish()
+    }
+
     /// Both in one.
     pub fn joined(self, other: Self) -> Self {
         let mut hashing = Hashing::default();

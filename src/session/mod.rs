@@ -1,8 +1,8 @@
 //! The loop guard: notices a loop that makes no progress, and keeps its budgets.
 //!
-//! Everything here is a pure function of what was reported: [`LoopState`] folds records one
-//! after another, so the same journal always gives the same state, also after a restart.
-//! Nothing here knows of the wire, of clocks or of disks.
+//! [`LoopState`] is a pure function of what was reported: it folds records one after another,
+//! so the same journal always gives the same state, also after a restart. Only [`hub`] knows
+//! of clocks and of the journal; nothing here knows of the wire.
 //!
 //! | module | owns |
 //! |---|---|
@@ -16,10 +16,12 @@
 //! | [`budget`] | iterations, tokens, time, depth, concurrency |
 //! | [`state`] | one loop |
 //! | [`verdict`] | what the guard says |
+//! | [`hub`] | all live loops: their journal, leases, requests |
 
 pub mod budget;
 pub mod config;
 pub mod fingerprint;
+pub mod hub;
 pub mod outage;
 pub mod profile;
 pub mod report;
@@ -29,6 +31,7 @@ pub mod tracker;
 pub mod verdict;
 
 pub use config::LoopConfig;
+pub use hub::LoopHub;
 pub use profile::{Tool, ToolProfile, Trust};
 pub use report::{CallReport, Outcome, StepRecord, StepReport};
 pub use rules::{LoopRules, Rule};

@@ -38,9 +38,22 @@ pub enum Outcome {
     Vetoed,
 }
 
+/// A call that the model asked for, before it was made.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct AskedReport {
+    /// Id that its result will name.
+    pub call_id: String,
+    /// Name of the tool.
+    pub tool: String,
+    /// Its arguments.
+    pub arguments: String,
+}
+
 /// One call of a tool, or one action of an agent that has no named tools.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct CallReport {
+    /// Id under which it was asked for; empty where tool and arguments stand here.
+    pub call_id: String,
     /// Name of the tool; empty where the action is plain text.
     pub tool: String,
     /// Its arguments, or the action itself.
@@ -66,6 +79,8 @@ pub struct StepReport {
     pub tokens: u64,
     /// What the agent said itself.
     pub message: String,
+    /// Calls it asked for, whose results are reported later.
+    pub asked: Vec<AskedReport>,
     /// The calls it made, in their order.
     pub calls: Vec<CallReport>,
     /// Agents above this one.
@@ -86,6 +101,10 @@ impl StepReport {
                 format!("{count} calls exceed the limit of {MAX_CALLS}"),
             );
         }
+        if self.asked.len() > MAX_CALLS {
+            let count = self.asked.len();
+            violations.add("asked", format!("{count} calls exceed the limit of {MAX_CALLS}"));
+        }
         for (at, call) in self.calls.iter().take(MAX_CALLS).enumerate() {
             let count = call.tool.chars().count();
             if count > MAX_TOOL_CHARS {
@@ -105,6 +124,16 @@ impl StepReport {
             iteration: self.iteration,
             tokens: self.tokens,
             said: (!self.message.trim().is_empty()).then(|| Fingerprint::of_result(&self.message)),
+            asked: self
+                .asked
+                .iter()
+                .map(|asked| AskedRecord {
+                    call_id: asked.call_id.clone(),
+                    tool: asked.tool.clone(),
+                    call: Fingerprint::of_call(&asked.tool, &asked.arguments),
+                    excerpt: masked_call(&ends(&asked.arguments, CALL_EXCERPT_CHARS)),
+                })
+                .collect(),
             calls: self.calls.iter().map(CallReport::record).collect(),
             delegation_depth: self.delegation_depth,
             concurrent_tools: self.concurrent_tools,
@@ -136,6 +165,7 @@ impl CallReport {
         };
         let failed = self.outcome == Outcome::Failed;
         CallRecord {
+            call_id: self.call_id.clone(),
             tool: self.tool.clone(),
             call: Fingerprint::of_call(&self.tool, &self.arguments),
             excerpt: masked_call(&ends(&self.arguments, CALL_EXCERPT_CHARS)),
@@ -183,9 +213,25 @@ impl ResultKind {
     }
 }
 
+/// What is kept of a call that was asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AskedRecord {
+    /// Id that its result will name.
+    pub call_id: String,
+    /// Name of the tool.
+    pub tool: String,
+    /// Fingerprint of tool and arguments.
+    pub call: Fingerprint,
+    /// Head and tail of the arguments, masked.
+    pub excerpt: String,
+}
+
 /// What is kept of a call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallRecord {
+    /// Id under which it was asked for.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub call_id: String,
     /// Name of the tool.
     pub tool: String,
     /// Fingerprint of tool and arguments.
@@ -236,6 +282,9 @@ pub struct StepRecord {
     /// Fingerprint of what the agent said; `None` where it said nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub said: Option<Fingerprint>,
+    /// Calls whose results come later.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub asked: Vec<AskedRecord>,
     /// The calls.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<CallRecord>,

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::budget::{Budget, Exhausted, Used};
 use super::config::LoopConfig;
-use super::report::{CallReport, Outcome, ResultKind, StepRecord, StepReport, check_step_id};
+use super::report::{AskedRecord, CallReport, Outcome, ResultKind, StepRecord, StepReport, check_step_id};
 use super::rules::{Finding, Level, Rule, StepRules};
 use super::tracker::{LimitAction, MAX_STEPS, ProgressTracker};
 use super::verdict::{Decision, Ending, Verdict};
@@ -21,6 +21,8 @@ use crate::text::similarity::{Excerpt, Similarity};
 
 /// Warned sequences that are remembered.
 const MAX_WARNED: usize = 64;
+/// Calls that were asked for and not answered yet; of more, the newest.
+const MAX_ASKED: usize = 256;
 /// Outages in a row that are listed as evidence.
 const MAX_OUTAGES: usize = 32;
 
@@ -64,6 +66,8 @@ pub struct LoopState {
     warned: VecDeque<u64>,
     /// Budgets it was warned of.
     warned_budgets: Vec<Rule>,
+    /// Calls whose results are still to come, oldest first.
+    asked: VecDeque<AskedRecord>,
     /// Outages in a row: how many, and the last of their sequences.
     outages: (u32, VecDeque<u64>),
 }
@@ -78,6 +82,7 @@ impl LoopState {
             steps: Vec::new(),
             warned: VecDeque::new(),
             warned_budgets: Vec::new(),
+            asked: VecDeque::new(),
             outages: (0, VecDeque::new()),
         }
     }
@@ -147,7 +152,8 @@ impl LoopState {
             }
             LoopRecord::Step(step) => {
                 let budgets = self.budget.observe(step, elapsed, &self.config);
-                self.judge(sequence, step, &budgets)
+                let joined = self.join(step);
+                self.judge(sequence, joined.as_ref().unwrap_or(step), &budgets)
             }
             LoopRecord::Attempt(attempt) => self.attempt(sequence, elapsed, attempt),
         }
@@ -187,6 +193,28 @@ impl LoopState {
             attempt: Some(attempt),
             ..verdict
         }
+    }
+
+    /// Remembers what is asked for, and gives results the calls that asked for them. `None`
+    /// where nothing has to be joined.
+    fn join(&mut self, step: &StepRecord) -> Option<StepRecord> {
+        for asked in &step.asked {
+            if self.asked.len() == MAX_ASKED {
+                self.asked.pop_front();
+            }
+            self.asked.push_back(asked.clone());
+        }
+        if step.calls.iter().all(|call| call.call_id.is_empty()) {
+            return None;
+        }
+        let mut joined = step.clone();
+        for call in joined.calls.iter_mut().filter(|call| !call.call_id.is_empty()) {
+            let found = self.asked.iter().position(|asked| asked.call_id == call.call_id);
+            if let Some(asked) = found.and_then(|at| self.asked.remove(at)) {
+                (call.tool, call.call, call.excerpt) = (asked.tool, asked.call, asked.excerpt);
+            }
+        }
+        Some(joined)
     }
 
     /// The strongest of what budgets, outages and rules say.

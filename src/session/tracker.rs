@@ -73,7 +73,8 @@ impl StepIteration {
 }
 
 /// Why a step is to be stopped.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum StopReason {
     /// It failed in the same way again.
     Stuck(Similarity),
@@ -82,7 +83,7 @@ pub enum StopReason {
 }
 
 /// What the tracker says to a failure.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Attempt {
     /// Failures of the step, this one included.
     pub attempts: u32,

@@ -2,12 +2,15 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use super::budget::Exhausted;
 use super::rules::{Finding, Rule};
 use super::tracker::{Attempt, LimitAction};
 
 /// What to do, the later the stronger.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Decision {
     /// Go on.
     Continue,
@@ -20,7 +23,8 @@ pub enum Decision {
 }
 
 /// What a loop that is stopped ends with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Ending {
     /// Its iterations are used up.
     MaxIterations,
@@ -37,7 +41,7 @@ pub enum Ending {
 }
 
 /// What the guard says to a report.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Verdict {
     /// What to do.
     pub decision: Decision,

@@ -14,6 +14,8 @@ mod words;
 
 use std::collections::VecDeque;
 
+use serde::{Deserialize, Serialize};
+
 use super::report::{CallRecord, ResultKind, StepRecord};
 
 pub use settings::{Limits, LoopRules, MAX_NUDGE, MAX_STOP};
@@ -28,7 +30,8 @@ use words::Words;
 const EVIDENCE_END: usize = settings::MAX_NUDGE as usize;
 
 /// What ended or warned a loop.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Rule {
     /// The same call with the same result.
     RepeatedCall,

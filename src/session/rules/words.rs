@@ -32,7 +32,8 @@ impl Words {
         if progress {
             self.said.clear();
         }
-        if !record.calls.is_empty() {
+        let talk_only = record.calls.is_empty() && record.asked.is_empty();
+        if !talk_only {
             (self.turns, self.evidence) = (0, Evidence::default());
         }
         let Some(said) = record.said else { return };
@@ -62,7 +63,7 @@ impl Words {
         if let Some(level) = settings.repeated_text.level(count) {
             add(Rule::RepeatedText, level, count, same);
         }
-        if record.calls.is_empty() {
+        if talk_only {
             self.turns = self.turns.saturating_add(1);
             self.evidence.push(sequence);
             if let Some(level) = settings.monologue.level(self.turns) {

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::session::rules::{Limits, LoopRules};
+use crate::session::report::AskedReport;
 use crate::session::tracker::{StepIteration, StopReason};
 use Decision::{Continue, Nudge, RetryableOutage, Stop};
 
@@ -426,6 +427,31 @@ fn an_outage_does_not_reset_a_streak() {
         RetryableOutage
     );
     assert_eq!(fed.failed("make", "no rule"), Stop);
+}
+
+#[test]
+fn results_are_joined_with_the_calls_that_asked_for_them() {
+    let mut fed = Fed::unlimited();
+    let mut turn = |n: usize, arguments: &str| {
+        let asked = vec![AskedReport {
+            call_id: n.to_string(),
+            tool: "read".into(),
+            arguments: arguments.into(),
+        }];
+        let message = format!("turn {n}");
+        let thought = StepReport { asked, message, ..StepReport::default() };
+        assert_eq!(fed.report(thought).decision, Continue);
+        let output = if n < 3 { "the same line".into() } else { format!("line {n}") };
+        let call = CallReport { call_id: n.to_string(), ..ok("", &output) };
+        let verdict = fed.report(StepReport { calls: vec![call], ..StepReport::default() });
+        (verdict.decision, verdict.evidence)
+    };
+    assert_eq!(turn(1, "a"), (Continue, vec![]));
+    assert_eq!(turn(2, "a"), (Nudge, vec![2, 4]));
+    for n in 3..9 {
+        assert_eq!(turn(n, "a").0, Continue, "{n}");
+    }
+    assert_eq!(fed.state.used().iterations, 8);
 }
 
 #[test]
