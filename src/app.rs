@@ -12,6 +12,7 @@ use crate::config::{Config, ModelConfig};
 use crate::embed::{EmbedConfig, Embedder, ModelState};
 use crate::grpc::{self, Domain, Doors, Edge};
 use crate::index::Index;
+use crate::journal::Journal;
 use crate::lifecycle::{Blocker, Readiness, Signals, exit_on_second};
 use crate::registry::Registry;
 use crate::route::Router;
@@ -80,6 +81,15 @@ impl Engine {
         state
     }
 
+    /// The journal, in the database or, without one, in memory.
+    async fn journal(&self, config: &Config) -> anyhow::Result<Journal> {
+        let store = match &self.store {
+            Some(store) => store.clone(),
+            None => Store::in_memory()?,
+        };
+        Ok(Journal::open(store, config.journal.options()).await?)
+    }
+
     /// Writes down what is left.
     pub async fn close(&self) {
         if let Some(store) = &self.store
@@ -104,18 +114,24 @@ pub async fn serve(config: Config, announce: impl Fn(String)) -> anyhow::Result<
         tracing::warn!("no store.data_dir: changes are kept in memory and lost at the end");
     }
 
+    let journal = engine.journal(&config).await?;
+    readiness.clear(Blocker::Journal);
+
     let draining = CancellationToken::new();
     let domain = Domain {
         router: engine.router.clone(),
         registry: engine.registry.clone(),
         embedder: engine.embedder.clone(),
+        journal,
+        journal_routes: config.journal.routes,
+        heartbeat: config.journal.heartbeat(),
         readiness: readiness.clone(),
         limits: Arc::new(config.limits.clone()),
         durable: config.store.data_dir.is_some(),
         draining: draining.clone(),
     };
     let routes = grpc::routes(domain).await.context("reflection cannot be built")?;
-    let edge = Edge::new(routes, &config.limits);
+    let edge = Edge::new(routes, &config.limits, draining.clone());
     let grace = config.server.drain();
     let mut server = tokio::spawn(grpc::serve(doors, edge, draining.clone(), grace));
     for address in addresses {
@@ -195,8 +211,8 @@ pub async fn read_catalogue(paths: &[PathBuf]) -> anyhow::Result<Imported> {
 
 fn blockers(model: &ModelConfig) -> Vec<Blocker> {
     match model.is_enabled() {
-        true => vec![Blocker::Catalogue, Blocker::Model],
-        false => vec![Blocker::Catalogue],
+        true => vec![Blocker::Catalogue, Blocker::Journal, Blocker::Model],
+        false => vec![Blocker::Catalogue, Blocker::Journal],
     }
 }
 

@@ -1,6 +1,7 @@
 //! Talking to a running server.
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::Context;
 use tonic::transport::{Channel, Endpoint};
@@ -10,6 +11,9 @@ use tonic_health::pb::health_client::HealthClient;
 
 use super::Failure;
 use super::args::HealthcheckArgs;
+
+const CONNECT: Duration = Duration::from_secs(5);
+const ANSWER: Duration = Duration::from_secs(30);
 
 /// Connects to `HOST:PORT`, `http://HOST:PORT` or `unix:PATH`.
 pub(super) async fn connect(server: &str) -> anyhow::Result<Channel> {
@@ -21,7 +25,8 @@ pub(super) async fn connect(server: &str) -> anyhow::Result<Channel> {
     };
     let endpoint = Endpoint::from_shared(address)
         .with_context(|| format!("{server:?} is no address"))?
-        .connect_timeout(std::time::Duration::from_secs(5));
+        .connect_timeout(CONNECT)
+        .timeout(ANSWER);
     endpoint.connect().await.with_context(|| format!("no server answers on {server}"))
 }
 

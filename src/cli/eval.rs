@@ -1,6 +1,7 @@
 //! `signalbox eval`.
 
 use std::fmt::Write;
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Context;
@@ -11,8 +12,9 @@ use super::{Failure, print_result};
 use crate::app::{Engine, read_catalogue};
 use crate::config::Config;
 use crate::embed::ModelState;
+use crate::catalog::import::{Defaults, Format, Imported, import};
 use crate::eval::loops::{self, LoopReport, Row};
-use crate::eval::{Metrics, Report, read_queries, run as measure};
+use crate::eval::{Metrics, Report, read_queries, run as measure, with_ids_as_sources};
 use crate::route::Mode;
 use crate::session::LoopRules;
 
@@ -27,7 +29,7 @@ pub(super) async fn run(args: &EvalRoutingArgs, mut config: Config) -> Result<Ex
         .with_context(|| format!("cannot read {path}"))?;
     let queries = read_queries(&text).with_context(|| path.to_string())?;
     let store = open_store(&config)?;
-    let entries = read_catalogue(std::slice::from_ref(&args.catalog)).await?;
+    let entries = read_entries(&args.catalog).await?;
     let engine = Engine::over(&config, entries, store).await?;
     if let ModelState::Failed(why) = engine.settled().await {
         // Figures of a router without its model would pass for those of one with it.
@@ -42,6 +44,18 @@ pub(super) async fn run(args: &EvalRoutingArgs, mut config: Config) -> Result<Ex
         true => format!("{}\n", serde_json::to_string_pretty(&report).context("JSON")?),
         false => table(&report),
     })
+}
+
+async fn read_entries(path: &Path) -> anyhow::Result<Imported> {
+    if path.extension().is_none_or(|extension| extension != "jsonl") {
+        return read_catalogue(&[path.to_owned()]).await;
+    }
+    let origin = path.display().to_string();
+    let text =
+        tokio::fs::read_to_string(path).await.with_context(|| format!("cannot read {origin}"))?;
+    let text = with_ids_as_sources(&text);
+    let defaults = Defaults { kind: None, source: "eval".to_owned() };
+    Ok(import(text.as_bytes(), &origin, Format::Jsonl, &defaults)?)
 }
 
 fn table(report: &Report) -> String {

@@ -74,7 +74,7 @@ fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
     match cli.command {
         Command::Serve(args) => {
             let config = load(args.engine.overrides(args.overrides()))?;
-            start_log(&config.log, &config.log.level);
+            start_log(&config.log, "info");
             runtime()?.block_on(app::serve(config, |line| {
                 let mut out = io::stdout();
                 // Whoever reads the lines may have gone; the server goes on.
@@ -123,12 +123,10 @@ fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
         .map_err(|error| Failure::Work(error.into()))
 }
 
-/// Logs to standard error. One-shot commands say less than a server by default; an explicit
-/// level counts everywhere.
+/// Logs to standard error.
 fn start_log(config: &LogConfig, default_level: &str) {
-    let explicit = config.level != LogConfig::default().level;
-    let level = if explicit { config.level.as_str() } else { default_level };
-    let filter = EnvFilter::try_new(level).unwrap_or_else(|_| EnvFilter::new("info"));
+    let level = config.level.as_deref().unwrap_or(default_level);
+    let filter = EnvFilter::try_new(level).unwrap_or_else(|_| EnvFilter::new(default_level));
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);
     match config.format {
         LogFormat::Text => log.with_ansi(io::stderr().is_terminal()).init(),

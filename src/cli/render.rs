@@ -33,7 +33,12 @@ fn write_text(
     }
     let decision = response.decision.clone().unwrap_or_default();
     if response.matches.is_empty() {
-        writeln!(out, "No match: {}.", decision.reason)?;
+        match decision.outcome() {
+            pb::Outcome::Abstained | pb::Outcome::UnknownCommand => {
+                writeln!(out, "No match: {}.", decision.reason)?;
+            }
+            _ => writeln!(out, "No match within the limits asked for.")?,
+        }
         if !decision.nearest_commands.is_empty() {
             let names: Vec<String> =
                 decision.nearest_commands.iter().map(|name| format!("/{name}")).collect();

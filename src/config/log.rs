@@ -19,21 +19,25 @@ pub enum LogFormat {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LogConfig {
-    /// A level, or directives such as `info,signalbox::route=debug`.
-    pub level: String,
+    /// A level, or directives such as `info,signalbox::route=debug`. Where absent a server
+    /// logs from `info` on, other commands from `warn` on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub level: Option<String>,
     /// How a line is written.
     pub format: LogFormat,
 }
 
 impl Default for LogConfig {
     fn default() -> Self {
-        Self { level: "info".into(), format: LogFormat::Text }
+        Self { level: None, format: LogFormat::Text }
     }
 }
 
 impl LogConfig {
     pub(super) fn check(&self, violations: &mut Violations) {
-        if let Err(error) = EnvFilter::try_new(&self.level) {
+        if let Some(level) = &self.level
+            && let Err(error) = EnvFilter::try_new(level)
+        {
             violations.add("log.level", error.to_string());
         }
     }

@@ -4,6 +4,7 @@
 //! are refused wherever they stand, and every value out of its limits is named.
 
 mod catalog;
+mod journal;
 mod log;
 mod model;
 mod route;
@@ -19,6 +20,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::Violations;
 
 pub use catalog::CatalogConfig;
+pub use journal::JournalConfig;
 pub use log::{LogConfig, LogFormat};
 pub use model::{HubConfig, ModelConfig, Secret};
 pub use route::RouteConfig;
@@ -49,6 +51,8 @@ pub struct Config {
     pub route: RouteConfig,
     /// Where changes are written down.
     pub store: StoreConfig,
+    /// What is written down, and how long it is kept.
+    pub journal: JournalConfig,
     /// What is logged.
     pub log: LogConfig,
 }
@@ -81,7 +85,7 @@ impl Config {
             figment = figment.merge(Toml::file_exact(file));
         }
         let config: Config = figment
-            .merge(Env::prefixed(ENV_PREFIX).ignore(&["config", "bin"]).split("__"))
+            .merge(Env::prefixed(ENV_PREFIX).filter(|key| is_ours(key.as_str())).split("__"))
             .merge(Serialized::defaults(overrides))
             .extract()
             .map_err(|error| ConfigError::Unreadable(Box::new(error)))?;
@@ -96,6 +100,7 @@ impl Config {
         self.limits.check(&mut violations);
         self.model.check(&mut violations);
         self.route.check(&mut violations);
+        self.journal.check(&mut violations);
         self.log.check(&mut violations);
         violations
     }
@@ -105,6 +110,17 @@ impl Config {
         // Plain tables of scalars and lists always serialise.
         toml::to_string_pretty(self).unwrap_or_default()
     }
+}
+
+/// Whether an environment variable (without its prefix) is a setting. Kubernetes describes a
+/// Service named "signalbox" to every pod in variables with our prefix, but never with two
+/// underscores.
+fn is_ours(key: &str) -> bool {
+    let key = key.to_ascii_lowercase();
+    let of_a_service = ["service_host", "service_port", "port"]
+        .iter()
+        .any(|name| key == *name || key.starts_with(&format!("{name}_")));
+    key != "config" && (key.contains("__") || !of_a_service)
 }
 
 /// Adds a violation unless a value lies within its limits.

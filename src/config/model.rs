@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::within;
-use crate::embed::DeviceChoice;
+use crate::embed::{DeviceChoice, manifest};
 use crate::error::Violations;
 
 /// The encoder.
@@ -54,8 +54,13 @@ impl ModelConfig {
     }
 
     pub(super) fn check(&self, violations: &mut Violations) {
-        if self.id.trim().is_empty() {
-            violations.add("model.id", "must not be blank; \"none\" turns the model off");
+        if self.is_enabled()
+            && let Err(error) = manifest().and_then(|manifest| manifest.find(&self.id))
+        {
+            violations.add("model.id", format!("{error}; \"none\" turns the model off"));
+        }
+        if self.device == DeviceChoice::Cuda && !cfg!(feature = "cuda") {
+            violations.add("model.device", "this build has no `cuda` feature");
         }
         if self.required && !self.is_enabled() {
             violations.add("model.required", "needs a model.id other than \"none\"");

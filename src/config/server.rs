@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::within;
+use crate::catalog::import::MAX_DOCUMENT_BYTES;
 use crate::error::Violations;
 
 /// Where the server listens and how it stops.
@@ -92,7 +93,7 @@ impl LimitsConfig {
             ("limits.max_prompt_bytes", self.max_prompt_bytes, (1, 1 << 20)),
             ("limits.max_message_bytes", self.max_message_bytes, (1 << 10, 64 << 20)),
             ("limits.max_batch", self.max_batch, (1, 10_000)),
-            ("limits.max_import_bytes", self.max_import_bytes, (1 << 10, 256 << 20)),
+            ("limits.max_import_bytes", self.max_import_bytes, (1 << 10, MAX_DOCUMENT_BYTES)),
             ("limits.max_entries", self.max_entries, (1, 2_000_000)),
             ("limits.max_in_flight", self.max_in_flight, (1, 100_000)),
             ("limits.max_streams", self.max_streams, (1, 100_000)),

@@ -1,21 +1,28 @@
-//! The forward: token ids to a unit vector, through candle's BERT.
+//! The forward: token ids to a unit vector, through candle.
 //!
-//! Everything runs in F32, whatever the file holds: with F16 arithmetic candle's BERT gives
-//! NaN. A text is a forward of its own, without padding or neighbours, so its vector does not
-//! depend on what else is queued: the same ids give the same bits.
+//! Everything runs in F32, whatever the file holds: with F16 arithmetic this model gives NaN.
+//! A text is a forward of its own, without padding or neighbours, and on the CPU it runs on the
+//! calling thread and its rayon pool alone; so its vector does not depend on what else is
+//! queued: the same ids give the same bits.
+
+mod layers;
+mod ops;
 
 use std::collections::HashMap;
 
 use candle_core::{DType, Device, Tensor};
-use candle_nn::VarBuilder;
-use candle_transformers::models::bert::{BertModel, Config};
+use candle_transformers::models::bert::{Config, HiddenAct};
 use safetensors::SafeTensors;
 
 use super::adapter::{self, Scale};
+use layers::{Embeddings, Layer};
+
+pub(super) use ops::add_scaled;
 
 /// A BERT encoder, ready to run on its device.
 pub(super) struct Bert {
-    model: BertModel,
+    embeddings: Embeddings,
+    layers: Vec<Layer>,
     device: Device,
     config: Config,
 }
@@ -36,18 +43,33 @@ impl Bert {
         let config: Config =
             serde_json::from_slice(config).map_err(|error| format!("config.json: {error}"))?;
         check(&config)?;
-        let mut tensors =
-            read_f32(&weights).map_err(|error| format!("model.safetensors: {error}"))?;
+        let tensors = read_f32(&weights).map_err(|error| format!("model.safetensors: {error}"))?;
         drop(weights);
         for (file, scale) in adapters {
-            adapter::merge(&mut tensors, file, *scale)
-                .map_err(|error| format!("adapter: {error}"))?;
+            adapter::merge(&tensors, file, *scale).map_err(|error| format!("adapter: {error}"))?;
         }
-        // The builder's tensors share their memory with the model's.
-        let builder = VarBuilder::from_tensors(tensors, DType::F32, &device);
-        let model = BertModel::load(builder, &config)
-            .map_err(|error| format!("model.safetensors: {error}"))?;
-        Ok(Self { model, device, config })
+        Self::build(tensors, config, device).map_err(|error| format!("model.safetensors: {error}"))
+    }
+
+    fn build(
+        mut tensors: HashMap<String, Tensor>,
+        config: Config,
+        device: Device,
+    ) -> candle_core::Result<Self> {
+        let mut embeddings = Embeddings::take(&mut tensors, &config)?;
+        embeddings.move_to(&device)?;
+        let mut layers = Vec::with_capacity(config.num_hidden_layers);
+        for at in 0..config.num_hidden_layers {
+            let mut layer = Layer::take(&mut tensors, at, &config)?;
+            layer.move_to(&device)?;
+            layers.push(layer);
+        }
+        Ok(Self {
+            embeddings,
+            layers,
+            device,
+            config,
+        })
     }
 
     /// Its architecture, as `config.json` says.
@@ -61,24 +83,41 @@ impl Bert {
     /// # Errors
     /// Where `ids` is empty, too long or unknown, and where the result is not finite.
     pub(super) fn forward(&self, ids: &[u32]) -> Result<Vec<f32>, String> {
+        let (vocab, positions) = (self.config.vocab_size, self.config.max_position_embeddings);
+        if ids.is_empty() || ids.len() > positions {
+            return Err(format!("{} ids, expected 1 to {positions}", ids.len()));
+        }
+        // candle takes u32::MAX for "no row" and would give zeros.
+        if let Some(id) = ids.iter().find(|id| **id as usize >= vocab) {
+            return Err(format!("id {id} is not below {vocab}"));
+        }
         let mean = self.mean_hidden(ids).map_err(|error| error.to_string())?;
         unit(mean)
     }
 
-    // Hidden states [1, tokens, dimensions] to their mean [dimensions].
     fn mean_hidden(&self, ids: &[u32]) -> candle_core::Result<Vec<f32>> {
-        let ids = Tensor::new(ids, &self.device)?.unsqueeze(0)?;
-        let types = ids.zeros_like()?;
-        let hidden = self.model.forward(&ids, &types, None)?;
-        hidden.mean(1)?.squeeze(0)?.to_vec1()
+        let ids = Tensor::new(ids, &self.device)?;
+        let mut hidden = self.embeddings.forward(&ids)?;
+        for layer in &self.layers {
+            hidden = layer.forward(&hidden)?;
+        }
+        hidden.mean(0)?.to_vec1()
     }
 }
 
-// candle divides by the number of heads and indexes by these: a zero would panic.
+// The layers divide by the number of heads, and know one activation.
 fn check(config: &Config) -> Result<(), String> {
     let (hidden, heads) = (config.hidden_size, config.num_attention_heads);
-    if heads == 0 || hidden == 0 || hidden % heads != 0 {
-        return Err(format!("config.json: hidden_size {hidden} is no multiple of {heads} heads"));
+    if heads == 0 || hidden == 0 || !hidden.is_multiple_of(heads) {
+        return Err(format!(
+            "config.json: hidden_size {hidden} is no multiple of {heads} heads"
+        ));
+    }
+    if config.hidden_act != HiddenAct::Gelu {
+        return Err(format!(
+            "config.json: hidden_act {:?} is not supported",
+            config.hidden_act
+        ));
     }
     Ok(())
 }

@@ -40,7 +40,9 @@ impl Equivalent<Key> for KeyRef<'_> {
 impl QueryCache {
     /// A cache of about `capacity` entries (rounded up for each of its shards); 0 keeps none.
     pub(super) fn new(capacity: usize) -> Self {
-        Self { entries: (capacity > 0).then(|| Cache::new(capacity)) }
+        Self {
+            entries: (capacity > 0).then(|| Cache::new(capacity)),
+        }
     }
 
     /// The vector of `text`, if it is kept.
@@ -52,7 +54,13 @@ impl QueryCache {
     pub(super) fn insert(&self, role: TextRole, text: &str, embedded: &Embedded) {
         let Some(entries) = &self.entries else { return };
         if role == TextRole::Query && text.len() <= MAX_TEXT_BYTES {
-            entries.insert(Key { role, text: text.into() }, embedded.clone());
+            entries.insert(
+                Key {
+                    role,
+                    text: text.into(),
+                },
+                embedded.clone(),
+            );
         }
     }
 }
@@ -62,7 +70,11 @@ mod tests {
     use super::*;
 
     fn embedded(tokens: u32) -> Embedded {
-        Embedded { vector: vec![1.0].into(), tokens, used_tokens: tokens }
+        Embedded {
+            vector: vec![1.0].into(),
+            tokens,
+            used_tokens: tokens,
+        }
     }
 
     #[test]

@@ -69,8 +69,11 @@ impl Embedder {
     /// Starts loading the model on a thread of its own, and returns at once. Whatever goes
     /// wrong becomes the state `Failed`.
     pub fn spawn(config: EmbedConfig) -> Self {
-        let (threads, limit, entries) =
-            (config.threads, config.max_queued_texts, config.cache_entries);
+        let (threads, limit, entries) = (
+            config.threads,
+            config.max_queued_texts,
+            config.cache_entries,
+        );
         Self::spawn_with(threads, limit, entries, move || encoder::load(&config))
     }
 
@@ -87,7 +90,10 @@ impl Embedder {
             .name("embed-load".into())
             .spawn(move || start(&shared, threads.max(1), load));
         if let Err(error) = started {
-            embedder.handle.shared.fail(format!("cannot start the loading thread: {error}"));
+            embedder
+                .handle
+                .shared
+                .fail(format!("cannot start the loading thread: {error}"));
         }
         embedder
     }
@@ -99,7 +105,9 @@ impl Embedder {
             queue: Queue::new(max_queued_texts),
             cache: QueryCache::new(cache_entries),
         });
-        Self { handle: Arc::new(Handle { shared }) }
+        Self {
+            handle: Arc::new(Handle { shared }),
+        }
     }
 
     /// Where the encoder stands now.
@@ -110,8 +118,10 @@ impl Embedder {
     /// Waits until the encoder is no longer `Loading`, and gives its state then.
     pub async fn loaded(&self) -> ModelState {
         let mut states = self.handle.shared.state.subscribe();
-        let settled =
-            states.wait_for(|state| !matches!(state, ModelState::Loading)).await.map(|s| s.clone());
+        let settled = states
+            .wait_for(|state| !matches!(state, ModelState::Loading))
+            .await
+            .map(|s| s.clone());
         // An error would mean that the sender is gone, but this handle keeps it.
         settled.unwrap_or_else(|_| self.state())
     }
@@ -142,8 +152,10 @@ impl Embedder {
             ModelState::Ready(_) => {}
         }
         let shared = &self.handle.shared;
-        let mut found: Vec<Option<Embedded>> =
-            texts.iter().map(|text| shared.cache.get(role, text)).collect();
+        let mut found: Vec<Option<Embedded>> = texts
+            .iter()
+            .map(|text| shared.cache.get(role, text))
+            .collect();
         let missing = texts
             .into_iter()
             .zip(&found)
@@ -189,7 +201,9 @@ impl Embedder {
     /// Runs on the caller's thread, like [`Embedder::count_tokens`].
     pub fn token_ids(&self, role: TextRole, text: &str) -> Option<Vec<u32>> {
         let encoder = self.handle.shared.encoder.get()?;
-        catch_unwind(AssertUnwindSafe(|| encoder.token_ids(role, text))).ok()?.ok()
+        catch_unwind(AssertUnwindSafe(|| encoder.token_ids(role, text)))
+            .ok()?
+            .ok()
     }
 }
 
@@ -206,7 +220,11 @@ impl Shared {
         let run = || pool.install(|| encoder.encode(role, text));
         let outcome = catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
             let why = panic_message(panic.as_ref());
-            tracing::error!(reason = why, bytes = text.len(), "sentence encoder panicked");
+            tracing::error!(
+                reason = why,
+                bytes = text.len(),
+                "sentence encoder panicked"
+            );
             Err(format!("the encoder panicked: {why}"))
         });
         let embedded = outcome.map_err(|why| EmbedError::Failed(why.into()))?;
@@ -228,7 +246,10 @@ fn start(shared: &Arc<Shared>, threads: usize, load: impl FnOnce() -> Loaded + S
     let began = Instant::now();
     let loaded = one_thread_pool("embed-load").and_then(|pool| {
         catch_unwind(AssertUnwindSafe(|| pool.install(load))).unwrap_or_else(|panic| {
-            Err(format!("loading panicked: {}", panic_message(panic.as_ref())))
+            Err(format!(
+                "loading panicked: {}",
+                panic_message(panic.as_ref())
+            ))
         })
     });
     let ready = loaded.and_then(|(encoder, info)| {

@@ -61,25 +61,49 @@ impl Encode for Encoder {
 /// A sentence that names the model or file and what is wrong with it.
 pub(super) fn load(config: &EmbedConfig) -> Loaded {
     let manifest = manifest::manifest().map_err(|error| error.to_string())?;
-    let spec = manifest.find(&config.model).map_err(|error| error.to_string())?;
+    let spec = manifest
+        .find(&config.model)
+        .map_err(|error| error.to_string())?;
     let device = open_device(config.device)?;
     let folder = config.dir.join(&spec.id);
     let variant = locate(spec, &folder).map_err(|error| error.to_string())?;
-    let adapters = if config.adapter { manifest.adapters_of(&spec.id) } else { Vec::new() };
+    let adapters = if config.adapter {
+        manifest.adapters_of(&spec.id)
+    } else {
+        Vec::new()
+    };
     let merged = adapters
         .iter()
         .map(|adapter| {
-            let &AdapterSpec { rank, alpha, strength, .. } = *adapter;
+            let &AdapterSpec {
+                rank,
+                alpha,
+                strength,
+                ..
+            } = *adapter;
             let bytes = adapter.bytes().map_err(|error| error.to_string())?;
-            Ok((bytes, Scale { rank, alpha, strength }))
+            Ok((
+                bytes,
+                Scale {
+                    rank,
+                    alpha,
+                    strength,
+                },
+            ))
         })
         .collect::<Result<Vec<_>, String>>()?;
     let read = |name: &str| {
-        let file = variant.file(name).ok_or_else(|| format!("{}: no {name}", spec.id))?;
+        let file = variant
+            .file(name)
+            .ok_or_else(|| format!("{}: no {name}", spec.id))?;
         read_verified(&folder.join(name), file).map_err(|error| error.to_string())
     };
-    let bert =
-        Bert::load(&read("config.json")?, read("model.safetensors")?, &merged, device)?;
+    let bert = Bert::load(
+        &read("config.json")?,
+        read("model.safetensors")?,
+        &merged,
+        device,
+    )?;
     let tokenizer = TextTokenizer::from_json(&read("tokenizer.json")?, spec.max_tokens)?;
     agree(spec, bert.config(), tokenizer.vocab_size())?;
 
@@ -130,7 +154,9 @@ fn agree(spec: &ModelSpec, config: &Config, token_ids: usize) -> Result<(), Stri
     for (name, expected, found) in pairs {
         if expected != found {
             let id = &spec.id;
-            return Err(format!("{id}: expected {name} {expected}, config.json has {found}"));
+            return Err(format!(
+                "{id}: expected {name} {expected}, config.json has {found}"
+            ));
         }
     }
     if spec.max_tokens > spec.positions || token_ids > spec.vocab {

@@ -80,9 +80,10 @@ pub enum FileError {
 pub fn locate<'a>(model: &'a ModelSpec, folder: &Path) -> Result<&'a Variant, FileError> {
     let mut problems = Vec::new();
     for variant in &model.variants {
-        let wrong = variant.files.iter().find_map(|file| {
-            check_metadata(&folder.join(&file.name), file).err()
-        });
+        let wrong = variant
+            .files
+            .iter()
+            .find_map(|file| check_metadata(&folder.join(&file.name), file).err());
         match wrong {
             None => return Ok(variant),
             Some(error) => problems.push((&variant.id, error)),
@@ -93,8 +94,13 @@ pub fn locate<'a>(model: &'a ModelSpec, folder: &Path) -> Result<&'a Variant, Fi
     {
         return Err(error);
     }
-    let problems = problems.iter().map(|(id, error)| format!("\n  variant {id}: {error}"));
-    Err(FileError::NoVariant { folder: folder.into(), problems: problems.collect() })
+    let problems = problems
+        .iter()
+        .map(|(id, error)| format!("\n  variant {id}: {error}"));
+    Err(FileError::NoVariant {
+        folder: folder.into(),
+        problems: problems.collect(),
+    })
 }
 
 /// Reads the file at `path`, which must be the one that `spec` describes.
@@ -132,7 +138,9 @@ pub fn verify(path: &Path, spec: &FileSpec) -> Result<(), FileError> {
     let mut digest = Sha256::new();
     let mut total = 0;
     loop {
-        let read = file.read(&mut chunk).map_err(|source| io_error(path, source))?;
+        let read = file
+            .read(&mut chunk)
+            .map_err(|source| io_error(path, source))?;
         if read == 0 {
             break;
         }
@@ -169,7 +177,11 @@ fn check_size(path: &Path, spec: &FileSpec, found: u64) -> Result<(), FileError>
     if found == spec.size {
         return Ok(());
     }
-    Err(FileError::Size { path: path.into(), expected: spec.size, found })
+    Err(FileError::Size {
+        path: path.into(),
+        expected: spec.size,
+        found,
+    })
 }
 
 fn check_digest(path: &Path, spec: &FileSpec, digest: Sha256) -> Result<(), FileError> {
@@ -177,11 +189,18 @@ fn check_digest(path: &Path, spec: &FileSpec, digest: Sha256) -> Result<(), File
     if found == spec.sha256 {
         return Ok(());
     }
-    Err(FileError::Digest { path: path.into(), expected: spec.sha256.clone(), found })
+    Err(FileError::Digest {
+        path: path.into(),
+        expected: spec.sha256.clone(),
+        found,
+    })
 }
 
 fn io_error(path: &Path, source: io::Error) -> FileError {
-    FileError::Io { path: path.into(), source }
+    FileError::Io {
+        path: path.into(),
+        source,
+    }
 }
 
 /// Lowercase hexadecimal digits.
@@ -237,7 +256,10 @@ mod tests {
     fn a_wrong_size_is_refused_with_both_sizes() {
         let (_dir, path) = file("hello");
         let error = read_verified(&path, &spec()).unwrap_err();
-        assert!(error.to_string().ends_with("expected 11 bytes, found 5"), "{error}");
+        assert!(
+            error.to_string().ends_with("expected 11 bytes, found 5"),
+            "{error}"
+        );
     }
 
     #[test]
@@ -247,7 +269,10 @@ mod tests {
         let error = read_verified(&path, &spec()).unwrap_err();
         let text = error.to_string();
         assert!(matches!(error, FileError::Missing { .. }), "{text}");
-        assert!(text.contains("make models") && text.contains(path.to_str().unwrap()), "{text}");
+        assert!(
+            text.contains("make models") && text.contains(path.to_str().unwrap()),
+            "{text}"
+        );
     }
 
     #[test]
@@ -272,7 +297,10 @@ mod tests {
 
     fn two_variants() -> ModelSpec {
         let manifest = crate::embed::manifest().unwrap();
-        let model = manifest.models.iter().find(|model| model.variants.len() == 2);
+        let model = manifest
+            .models
+            .iter()
+            .find(|model| model.variants.len() == 2);
         let mut model = model.unwrap().clone();
         for (at, variant) in model.variants.iter_mut().enumerate() {
             for file in &mut variant.files {
@@ -308,8 +336,14 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let mut model = two_variants();
         let error = locate(&model, dir.path()).unwrap_err().to_string();
-        assert!(error.contains("config.json: missing") && error.contains("make models"), "{error}");
+        assert!(
+            error.contains("config.json: missing") && error.contains("make models"),
+            "{error}"
+        );
         model.variants.truncate(1);
-        assert!(matches!(locate(&model, dir.path()), Err(FileError::Missing { .. })));
+        assert!(matches!(
+            locate(&model, dir.path()),
+            Err(FileError::Missing { .. })
+        ));
     }
 }

@@ -44,7 +44,11 @@ pub struct HubOptions {
 
 impl Default for HubOptions {
     fn default() -> Self {
-        Self { endpoint: None, token: None, stall: Duration::from_secs(30) }
+        Self {
+            endpoint: None,
+            token: None,
+            stall: Duration::from_secs(30),
+        }
     }
 }
 
@@ -107,7 +111,10 @@ pub enum HubError {
 pub fn pull(model: &ModelSpec, dir: &Path, options: &HubOptions) -> Result<Vec<PathBuf>, HubError> {
     let folder = dir.join(&model.id);
     let whole = |variant: &Variant| {
-        variant.files.iter().all(|file| files::verify(&folder.join(&file.name), file).is_ok())
+        variant
+            .files
+            .iter()
+            .all(|file| files::verify(&folder.join(&file.name), file).is_ok())
     };
     if files::locate(model, &folder).is_ok_and(whole) {
         return Ok(Vec::new());
@@ -116,7 +123,9 @@ pub fn pull(model: &ModelSpec, dir: &Path, options: &HubOptions) -> Result<Vec<P
         .variants
         .iter()
         .find_map(|variant| Some((variant, variant.hub.as_ref()?)))
-        .ok_or_else(|| HubError::NoSource { model: model.id.clone() })?;
+        .ok_or_else(|| HubError::NoSource {
+            model: model.id.clone(),
+        })?;
     create_dir(&folder)?;
     let staging = dir.join(format!(".pull-{}", model.id));
     create_dir(&staging)?;
@@ -137,8 +146,10 @@ pub fn pull(model: &ModelSpec, dir: &Path, options: &HubOptions) -> Result<Vec<P
     // Only now, so that a failed download cannot leave files of two variants.
     let mut fetched = Vec::new();
     for (path, target) in arrived {
-        fs::rename(&path, &target)
-            .map_err(|source| HubError::Io { path: target.clone(), source })?;
+        fs::rename(&path, &target).map_err(|source| HubError::Io {
+            path: target.clone(),
+            source,
+        })?;
         fetched.push(target);
     }
     // Links and locks of hf-hub; what is left behind costs nothing.
@@ -147,7 +158,10 @@ pub fn pull(model: &ModelSpec, dir: &Path, options: &HubOptions) -> Result<Vec<P
 }
 
 fn create_dir(path: &Path) -> Result<(), HubError> {
-    fs::create_dir_all(path).map_err(|source| HubError::Io { path: path.into(), source })
+    fs::create_dir_all(path).map_err(|source| HubError::Io {
+        path: path.into(),
+        source,
+    })
 }
 
 // Runs the download on a thread of its own and watches that bytes keep coming.
@@ -159,8 +173,9 @@ fn download(
 ) -> Result<PathBuf, HubError> {
     // The cache and the token are given, so that none is looked up in the home folder.
     let cache = Cache::new(staging.join("hub"));
-    let mut builder =
-        ApiBuilder::from_cache(cache).with_progress(false).with_token(options.token.clone());
+    let mut builder = ApiBuilder::from_cache(cache)
+        .with_progress(false)
+        .with_token(options.token.clone());
     if let Some(endpoint) = &options.endpoint {
         builder = builder.with_endpoint(endpoint.trim_end_matches('/').to_owned());
     }
@@ -182,7 +197,10 @@ fn download(
             let run = || fetch(&api, &repo, &file, &url, beat);
             // hf-hub asserts and unwraps on answers it does not expect.
             let result = catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| {
-                Err(HubError::Answer { url, why: "hf-hub panicked on the answer".into() })
+                Err(HubError::Answer {
+                    url,
+                    why: "hf-hub panicked on the answer".into(),
+                })
             });
             // The watcher may have given up.
             let _ = sender.send(result);
@@ -191,7 +209,10 @@ fn download(
     thread::Builder::new()
         .name("hub-pull".into())
         .spawn(worker)
-        .map_err(|source| HubError::Io { path: staging.into(), source })?;
+        .map_err(|source| HubError::Io {
+            path: staging.into(),
+            source,
+        })?;
     let mut seen = 0;
     loop {
         match receiver.recv_timeout(options.stall) {
@@ -206,7 +227,10 @@ fn download(
                 seen = now;
             }
             Err(mpsc::RecvTimeoutError::Disconnected) => {
-                return Err(HubError::Answer { url, why: "the download thread ended".into() });
+                return Err(HubError::Answer {
+                    url,
+                    why: "the download thread ended".into(),
+                });
             }
         }
     }
@@ -219,20 +243,35 @@ fn fetch(
     url: &str,
     beat: Beat,
 ) -> Result<PathBuf, HubError> {
-    let request = |error| HubError::Request { url: url.into(), source: Box::new(error) };
+    let request = |error| HubError::Request {
+        url: url.into(),
+        source: Box::new(error),
+    };
     let metadata = api.metadata(url).map_err(request)?;
     if metadata.size() as u64 != file.size {
-        let why = format!("expected {} bytes, the hub has {}", file.size, metadata.size());
-        return Err(HubError::Answer { url: url.into(), why });
+        let why = format!(
+            "expected {} bytes, the hub has {}",
+            file.size,
+            metadata.size()
+        );
+        return Err(HubError::Answer {
+            url: url.into(),
+            why,
+        });
     }
     // hf-hub makes file names of these.
     for name in [metadata.etag(), metadata.commit_hash()] {
         if !is_plain_name(name) {
             let why = format!("{name:?} is no etag or commit");
-            return Err(HubError::Answer { url: url.into(), why });
+            return Err(HubError::Answer {
+                url: url.into(),
+                why,
+            });
         }
     }
-    let link = repo.download_with_progress(&file.name, beat).map_err(request)?;
+    let link = repo
+        .download_with_progress(&file.name, beat)
+        .map_err(request)?;
     // The cache holds a link; what is renamed later must be the file.
     fs::canonicalize(&link).map_err(|source| HubError::Io { path: link, source })
 }

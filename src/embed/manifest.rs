@@ -214,7 +214,10 @@ pub enum ManifestError {
 /// Where it is invalid, which a unit test rules out.
 pub fn manifest() -> Result<&'static Manifest, ManifestError> {
     static PARSED: OnceLock<Result<Manifest, ManifestError>> = OnceLock::new();
-    PARSED.get_or_init(|| Manifest::parse(TEXT)).as_ref().map_err(Clone::clone)
+    PARSED
+        .get_or_init(|| Manifest::parse(TEXT))
+        .as_ref()
+        .map_err(Clone::clone)
 }
 
 impl Manifest {
@@ -234,15 +237,24 @@ impl Manifest {
     /// # Errors
     /// Lists the ids there are.
     pub fn find(&self, id: &str) -> Result<&ModelSpec, ManifestError> {
-        self.models.iter().find(|model| model.id == id).ok_or_else(|| {
-            let known: Vec<&str> = self.models.iter().map(|model| model.id.as_str()).collect();
-            ManifestError::UnknownModel { id: id.into(), known: known.join(", ") }
-        })
+        self.models
+            .iter()
+            .find(|model| model.id == id)
+            .ok_or_else(|| {
+                let known: Vec<&str> = self.models.iter().map(|model| model.id.as_str()).collect();
+                ManifestError::UnknownModel {
+                    id: id.into(),
+                    known: known.join(", "),
+                }
+            })
     }
 
     /// The adapters of a model, in their order here.
     pub fn adapters_of(&self, model: &str) -> Vec<&AdapterSpec> {
-        self.adapters.iter().filter(|adapter| adapter.model == model).collect()
+        self.adapters
+            .iter()
+            .filter(|adapter| adapter.model == model)
+            .collect()
     }
 
     fn check(&self) -> Result<(), String> {
@@ -253,11 +265,14 @@ impl Manifest {
             if self.models[..at].iter().any(|other| other.id == model.id) {
                 return Err(format!("model {} appears twice", model.id));
             }
-            model.check().map_err(|why| format!("model {}: {why}", model.id))?;
+            model
+                .check()
+                .map_err(|why| format!("model {}: {why}", model.id))?;
         }
         for adapter in &self.adapters {
             let id = &adapter.id;
-            self.find(&adapter.model).map_err(|error| format!("adapter {id}: {error}"))?;
+            self.find(&adapter.model)
+                .map_err(|error| format!("adapter {id}: {error}"))?;
             check_digest(&adapter.sha256).map_err(|why| format!("adapter {id}: {why}"))?;
         }
         Ok(())
@@ -275,9 +290,14 @@ impl ModelSpec {
         }
         for (at, variant) in self.variants.iter().enumerate() {
             let id = &variant.id;
-            variant.check().map_err(|why| format!("variant {id}: {why}"))?;
+            variant
+                .check()
+                .map_err(|why| format!("variant {id}: {why}"))?;
             // Only sizes are looked at to tell variants apart.
-            if self.variants[..at].iter().any(|other| other.sizes() == variant.sizes()) {
+            if self.variants[..at]
+                .iter()
+                .any(|other| other.sizes() == variant.sizes())
+            {
                 return Err(format!("variant {id} has the same sizes as one before it"));
             }
         }
@@ -302,7 +322,10 @@ impl ModelSpec {
         part(&self.passage_prefix);
         for adapter in adapters {
             part(&adapter.sha256);
-            part(&format!("{} {} {}", adapter.rank, adapter.alpha, adapter.strength));
+            part(&format!(
+                "{} {} {}",
+                adapter.rank, adapter.alpha, adapter.strength
+            ));
         }
         hex(&digest.finalize())
     }
@@ -315,20 +338,24 @@ impl Variant {
     }
 
     fn check(&self) -> Result<(), String> {
+        for file in &self.files {
+            check_name(&file.name)?;
+            check_digest(&file.sha256).map_err(|why| format!("{}: {why}", file.name))?;
+        }
         for name in REQUIRED {
             if self.file(name).is_none() {
                 return Err(format!("{name} is missing"));
             }
         }
-        for file in &self.files {
-            check_name(&file.name)?;
-            check_digest(&file.sha256).map_err(|why| format!("{}: {why}", file.name))?;
-        }
         Ok(())
     }
 
     fn sizes(&self) -> Vec<(&str, u64)> {
-        let mut sizes: Vec<_> = self.files.iter().map(|f| (f.name.as_str(), f.size)).collect();
+        let mut sizes: Vec<_> = self
+            .files
+            .iter()
+            .map(|f| (f.name.as_str(), f.size))
+            .collect();
         sizes.sort_unstable();
         sizes
     }
@@ -347,7 +374,10 @@ impl AdapterSpec {
             .ok_or_else(|| invalid(format!("{} is not part of this binary", self.file)))?;
         let found = hex(&Sha256::digest(bytes));
         if found != self.sha256 || bytes.len() as u64 != self.size {
-            return Err(invalid(format!("expected sha256 {}, found {found}", self.sha256)));
+            return Err(invalid(format!(
+                "expected sha256 {}, found {found}",
+                self.sha256
+            )));
         }
         Ok(bytes)
     }

@@ -103,9 +103,16 @@ impl Queue {
             .map_err(|_| overloaded())?;
         for text in texts {
             // One place was taken for each text, so there is always one to split off.
-            let Some(slot) = slots.split(1) else { return Err(overloaded()) };
+            let Some(slot) = slots.split(1) else {
+                return Err(overloaded());
+            };
             let (reply, receiver) = oneshot::channel();
-            lanes.interactive.push_back(Job { role, text, reply, slot });
+            lanes.interactive.push_back(Job {
+                role,
+                text,
+                reply,
+                slot,
+            });
             receivers.push(receiver);
         }
         drop(lanes);
@@ -131,7 +138,12 @@ impl Queue {
         if lanes.closed {
             return Err(EmbedError::Closed);
         }
-        lanes.bulk.push_back(Job { role, text, reply, slot });
+        lanes.bulk.push_back(Job {
+            role,
+            text,
+            reply,
+            slot,
+        });
         drop(lanes);
         self.arrived.notify_one();
         Ok(receiver)
@@ -144,15 +156,26 @@ impl Queue {
             if lanes.closed {
                 return None;
             }
-            let job = lanes.interactive.pop_front().or_else(|| lanes.bulk.pop_front());
+            let job = lanes
+                .interactive
+                .pop_front()
+                .or_else(|| lanes.bulk.pop_front());
             match job {
                 Some(Job { reply, .. }) if reply.is_closed() => {}
-                Some(Job { role, text, reply, slot }) => {
+                Some(Job {
+                    role,
+                    text,
+                    reply,
+                    slot,
+                }) => {
                     drop(slot);
                     return Some(Taken { role, text, reply });
                 }
                 None => {
-                    lanes = self.arrived.wait(lanes).unwrap_or_else(PoisonError::into_inner);
+                    lanes = self
+                        .arrived
+                        .wait(lanes)
+                        .unwrap_or_else(PoisonError::into_inner);
                 }
             }
         }

@@ -19,7 +19,11 @@ struct Fake {
 
 impl Fake {
     fn new(open: bool) -> Arc<Self> {
-        Arc::new(Self { seen: Mutex::default(), open: Mutex::new(open), opened: Condvar::new() })
+        Arc::new(Self {
+            seen: Mutex::default(),
+            open: Mutex::new(open),
+            opened: Condvar::new(),
+        })
     }
 
     fn open(&self) {
@@ -44,7 +48,11 @@ impl Encode for Fake {
         match text {
             "panic" => panic!("the fake model panics"),
             "error" => Err("the fake model fails".into()),
-            _ => Ok(Embedded { vector: vec![text.len() as f32].into(), tokens: 1, used_tokens: 1 }),
+            _ => Ok(Embedded {
+                vector: vec![text.len() as f32].into(),
+                tokens: 1,
+                used_tokens: 1,
+            }),
         }
     }
 
@@ -111,7 +119,10 @@ async fn vectors_come_in_the_order_of_their_texts() {
     let embedder = ready(&fake, 3, 100, 0).await;
     let list: Vec<String> = (1..=50).map(|n| "x".repeat(n)).collect();
     for priority in [Priority::Interactive, Priority::Bulk] {
-        let found = embedder.embed(TextRole::Query, priority, list.clone()).await.unwrap();
+        let found = embedder
+            .embed(TextRole::Query, priority, list.clone())
+            .await
+            .unwrap();
         let lengths: Vec<f32> = found.iter().map(|embedded| embedded.vector[0]).collect();
         assert_eq!(lengths, (1..=50).map(|n| n as f32).collect::<Vec<_>>());
     }
@@ -121,7 +132,9 @@ async fn vectors_come_in_the_order_of_their_texts() {
 async fn no_texts_give_no_vectors_in_every_state() {
     let fake = Fake::new(true);
     for embedder in [Embedder::disabled(), ready(&fake, 1, 1, 0).await] {
-        let found = embedder.embed(TextRole::Query, Priority::Interactive, Vec::new()).await;
+        let found = embedder
+            .embed(TextRole::Query, Priority::Interactive, Vec::new())
+            .await;
         assert_eq!(found, Ok(Vec::new()));
     }
 }
@@ -133,7 +146,11 @@ async fn a_cancelled_text_never_reaches_the_model() {
     let running = start(&embedder, Priority::Interactive, &["running"]);
     settle().await;
     fake.wait_for(1);
-    let cancelled = start(&embedder, Priority::Interactive, &["cancelled", "cancelled too"]);
+    let cancelled = start(
+        &embedder,
+        Priority::Interactive,
+        &["cancelled", "cancelled too"],
+    );
     let bulk = start(&embedder, Priority::Bulk, &["cancelled bulk"]);
     let kept = start(&embedder, Priority::Interactive, &["kept"]);
     settle().await;
@@ -144,7 +161,10 @@ async fn a_cancelled_text_never_reaches_the_model() {
     kept.await.unwrap().unwrap();
     running.await.unwrap().unwrap();
     // One more round trip, so that the worker has passed the bulk lane too.
-    start(&embedder, Priority::Bulk, &["last"]).await.unwrap().unwrap();
+    start(&embedder, Priority::Bulk, &["last"])
+        .await
+        .unwrap()
+        .unwrap();
     assert_eq!(fake.seen(), ["running", "kept", "last"]);
 }
 
@@ -158,12 +178,28 @@ async fn overload_is_refused_at_once() {
     let waiting = start(&embedder, Priority::Interactive, &["a"]);
     settle().await;
     // One place is left: a call of two gets neither, a call of one fits.
-    let refused = embedder.embed(TextRole::Query, Priority::Interactive, texts(&["b", "c"])).await;
-    assert_eq!(refused, Err(EmbedError::Overloaded { queued: 1, limit: 2 }));
+    let refused = embedder
+        .embed(TextRole::Query, Priority::Interactive, texts(&["b", "c"]))
+        .await;
+    assert_eq!(
+        refused,
+        Err(EmbedError::Overloaded {
+            queued: 1,
+            limit: 2
+        })
+    );
     let fits = start(&embedder, Priority::Interactive, &["d"]);
     settle().await;
-    let refused = embedder.embed(TextRole::Query, Priority::Interactive, texts(&["e"])).await;
-    assert_eq!(refused, Err(EmbedError::Overloaded { queued: 2, limit: 2 }));
+    let refused = embedder
+        .embed(TextRole::Query, Priority::Interactive, texts(&["e"]))
+        .await;
+    assert_eq!(
+        refused,
+        Err(EmbedError::Overloaded {
+            queued: 2,
+            limit: 2
+        })
+    );
     fake.open();
     for call in [running, waiting, fits] {
         call.await.unwrap().unwrap();
@@ -194,7 +230,11 @@ async fn texts_that_were_given_up_leave_room() {
 async fn bulk_waits_for_room_and_interactive_goes_first() {
     let fake = Fake::new(false);
     let embedder = ready(&fake, 1, 2, 0).await;
-    let bulk = start(&embedder, Priority::Bulk, &["b1", "b2", "b3", "b4", "b5", "b6"]);
+    let bulk = start(
+        &embedder,
+        Priority::Bulk,
+        &["b1", "b2", "b3", "b4", "b5", "b6"],
+    );
     settle().await;
     fake.wait_for(1);
     // b1 runs, two wait in the lane, three have no room yet; prompts have room all the same.
@@ -204,18 +244,31 @@ async fn bulk_waits_for_room_and_interactive_goes_first() {
     fake.open();
     prompts.await.unwrap().unwrap();
     assert_eq!(bulk.await.unwrap().unwrap().len(), 6);
-    assert_eq!(fake.seen(), ["b1", "p1", "p2", "b2", "b3", "b4", "b5", "b6"]);
+    assert_eq!(
+        fake.seen(),
+        ["b1", "p1", "p2", "b2", "b3", "b4", "b5", "b6"]
+    );
 }
 
 #[tokio::test]
 async fn a_panic_or_error_fails_its_own_text_only() {
     let fake = Fake::new(true);
     let embedder = ready(&fake, 1, 10, 0).await;
-    for (text, wanted) in [("panic", "the fake model panics"), ("error", "the fake model fails")] {
-        let outcome = start(&embedder, Priority::Interactive, &[text]).await.unwrap();
-        let Err(EmbedError::Failed(why)) = outcome else { panic!("{outcome:?}") };
+    for (text, wanted) in [
+        ("panic", "the fake model panics"),
+        ("error", "the fake model fails"),
+    ] {
+        let outcome = start(&embedder, Priority::Interactive, &[text])
+            .await
+            .unwrap();
+        let Err(EmbedError::Failed(why)) = outcome else {
+            panic!("{outcome:?}")
+        };
         assert!(why.contains(wanted), "{why}");
-        start(&embedder, Priority::Interactive, &["fine"]).await.unwrap().unwrap();
+        start(&embedder, Priority::Interactive, &["fine"])
+            .await
+            .unwrap()
+            .unwrap();
     }
     assert!(matches!(embedder.state(), ModelState::Ready(_)));
 }
@@ -226,7 +279,10 @@ async fn the_last_handle_ends_the_threads() {
     let embedder = ready(&fake, 3, 10, 0).await;
     let other = embedder.clone();
     drop(embedder);
-    start(&other, Priority::Interactive, &["still served"]).await.unwrap().unwrap();
+    start(&other, Priority::Interactive, &["still served"])
+        .await
+        .unwrap()
+        .unwrap();
     drop(other);
     // Every worker holds the encoder for as long as it lives.
     until(|| Arc::strong_count(&fake) == 1);
@@ -241,7 +297,9 @@ async fn dropping_while_loading_ends_the_loader() {
         wait.recv().map_err(|error| error.to_string())?;
         Ok((encoder, info()))
     });
-    let refused = embedder.embed(TextRole::Query, Priority::Bulk, texts(&["a"])).await;
+    let refused = embedder
+        .embed(TextRole::Query, Priority::Bulk, texts(&["a"]))
+        .await;
     assert_eq!(refused, Err(EmbedError::Loading));
     assert_eq!(embedder.count_tokens("a"), None);
     drop(embedder);
@@ -251,13 +309,19 @@ async fn dropping_while_loading_ends_the_loader() {
 
 #[tokio::test]
 async fn a_load_that_fails_or_panics_becomes_the_state() {
-    let loads: [fn() -> Loaded; 2] =
-        [|| Err("no such file".into()), || panic!("the loader panics")];
+    let loads: [fn() -> Loaded; 2] = [
+        || Err("no such file".into()),
+        || panic!("the loader panics"),
+    ];
     for (load, wanted) in loads.into_iter().zip(["no such file", "the loader panics"]) {
         let embedder = Embedder::spawn_with(1, 1, 0, load);
-        let ModelState::Failed(why) = embedder.loaded().await else { panic!("not failed") };
+        let ModelState::Failed(why) = embedder.loaded().await else {
+            panic!("not failed")
+        };
         assert!(why.contains(wanted), "{why}");
-        let refused = embedder.embed(TextRole::Query, Priority::Interactive, texts(&["a"])).await;
+        let refused = embedder
+            .embed(TextRole::Query, Priority::Interactive, texts(&["a"]))
+            .await;
         assert_eq!(refused, Err(EmbedError::Failed(why)));
     }
 }
@@ -275,18 +339,35 @@ async fn a_missing_model_is_named_in_the_state() {
         adapter: true,
     };
     let state = Embedder::spawn(config.clone()).loaded().await;
-    let ModelState::Failed(why) = state else { panic!("{state:?}") };
-    assert!(why.contains("config.json") && why.contains("make models"), "{why}");
-    let state = Embedder::spawn(EmbedConfig { model: "gpt".into(), ..config }).loaded().await;
-    let ModelState::Failed(why) = state else { panic!("{state:?}") };
-    assert!(why.contains("\"gpt\"") && why.contains("all-minilm-l6-v2"), "{why}");
+    let ModelState::Failed(why) = state else {
+        panic!("{state:?}")
+    };
+    assert!(
+        why.contains("config.json") && why.contains("make models"),
+        "{why}"
+    );
+    let state = Embedder::spawn(EmbedConfig {
+        model: "gpt".into(),
+        ..config
+    })
+    .loaded()
+    .await;
+    let ModelState::Failed(why) = state else {
+        panic!("{state:?}")
+    };
+    assert!(
+        why.contains("\"gpt\"") && why.contains("all-minilm-l6-v2"),
+        "{why}"
+    );
 }
 
 #[tokio::test]
 async fn a_disabled_embedder_says_so() {
     let embedder = Embedder::disabled();
     assert!(matches!(embedder.loaded().await, ModelState::Disabled));
-    let refused = embedder.embed(TextRole::Query, Priority::Interactive, texts(&["a"])).await;
+    let refused = embedder
+        .embed(TextRole::Query, Priority::Interactive, texts(&["a"]))
+        .await;
     assert_eq!(refused, Err(EmbedError::Disabled));
     assert_eq!(embedder.cached(TextRole::Query, "a"), None);
     assert_eq!(embedder.count_tokens("a"), None);
@@ -300,13 +381,24 @@ async fn a_repeated_query_comes_from_the_cache() {
     let query = |list: &[&str]| {
         let list = texts(list);
         let embedder = embedder.clone();
-        async move { embedder.embed(TextRole::Query, Priority::Interactive, list).await.unwrap() }
+        async move {
+            embedder
+                .embed(TextRole::Query, Priority::Interactive, list)
+                .await
+                .unwrap()
+        }
     };
     let first = query(&["aa"]).await;
-    assert_eq!(embedder.cached(TextRole::Query, "aa").as_ref(), Some(&first[0]));
+    assert_eq!(
+        embedder.cached(TextRole::Query, "aa").as_ref(),
+        Some(&first[0])
+    );
     // Hits need no place in the queue, which has one; their order is kept.
-    let lengths: Vec<f32> =
-        query(&["aa", "b", "aa"]).await.iter().map(|embedded| embedded.vector[0]).collect();
+    let lengths: Vec<f32> = query(&["aa", "b", "aa"])
+        .await
+        .iter()
+        .map(|embedded| embedded.vector[0])
+        .collect();
     assert_eq!(lengths, [2.0, 1.0, 2.0]);
     assert_eq!(fake.seen(), ["aa", "b"]);
 }

@@ -8,9 +8,7 @@
 //! A long text is tokenised in slices, because the tokenizer keeps dozens of bytes for each
 //! byte of its input: memory stays bounded and time linear.
 
-use tokenizers::{
-    Encoding, Tokenizer, TruncationDirection, TruncationParams, TruncationStrategy,
-};
+use tokenizers::Tokenizer;
 
 /// Bytes tokenised at a time. The ids come from the first slice alone: 64 KiB hold far more
 /// than 512 tokens of any real text.
@@ -19,8 +17,11 @@ const SLICE_BYTES: usize = 64 << 10;
 /// A tokenizer with the limit of its model.
 pub(super) struct TextTokenizer {
     inner: Tokenizer,
-    // Special tokens around every text ([CLS] and [SEP], or <s> and </s>).
-    specials: usize,
+    // Special tokens before and after every text: [CLS] and [SEP], or <s> and </s>.
+    lead: Vec<u32>,
+    trail: Vec<u32>,
+    // Tokens of the text that fit between them.
+    room: usize,
 }
 
 /// One text as the model reads it.
@@ -38,26 +39,34 @@ impl TextTokenizer {
     /// # Errors
     /// Says what is wrong with the file or the limit.
     pub(super) fn from_json(json: &[u8], max_tokens: usize) -> Result<Self, String> {
-        let mut inner =
-            Tokenizer::from_bytes(json).map_err(|error| format!("tokenizer.json: {error}"))?;
+        let wrong = |error: tokenizers::Error| format!("tokenizer.json: {error}");
+        let mut inner = Tokenizer::from_bytes(json).map_err(wrong)?;
         inner.with_padding(None);
-        inner.with_truncation(None).map_err(|error| format!("tokenizer.json: {error}"))?;
-        let empty =
-            inner.encode_fast("", true).map_err(|error| format!("tokenizer.json: {error}"))?;
-        let specials = empty.len();
-        // The crate subtracts one from the other without a check.
-        if max_tokens <= specials {
-            return Err(format!("max_tokens is {max_tokens}, but {specials} are special tokens"));
+        // The crate's own truncation stops reading at the limit and forgets how much was left,
+        // so the cut is made here.
+        inner.with_truncation(None).map_err(wrong)?;
+        let probe = inner.encode_fast("a", true).map_err(wrong)?;
+        let (ids, mask) = (probe.get_ids(), probe.get_special_tokens_mask());
+        let content = |mask: &u32| *mask == 0;
+        let (Some(first), Some(last)) = (
+            mask.iter().position(content),
+            mask.iter().rposition(content),
+        ) else {
+            return Err("tokenizer.json: it has no token for the letter a".into());
+        };
+        let (lead, trail) = (ids[..first].to_vec(), ids[last + 1..].to_vec());
+        let specials = lead.len() + trail.len();
+        match max_tokens.checked_sub(specials) {
+            None | Some(0) => Err(format!(
+                "max_tokens is {max_tokens}, but {specials} are special tokens"
+            )),
+            Some(room) => Ok(Self {
+                inner,
+                lead,
+                trail,
+                room,
+            }),
         }
-        inner
-            .with_truncation(Some(TruncationParams {
-                direction: TruncationDirection::Right,
-                max_length: max_tokens,
-                strategy: TruncationStrategy::LongestFirst,
-                stride: 0,
-            }))
-            .map_err(|error| format!("tokenizer.json: {error}"))?;
-        Ok(Self { inner, specials })
     }
 
     /// The largest id it can give, plus one.
@@ -72,15 +81,18 @@ impl TextTokenizer {
     /// What the tokenizer says; none is known for text.
     pub(super) fn encode(&self, prefix: &str, text: &str) -> Result<TokenIds, String> {
         let (head, mut rest) = split_slice(text);
-        let whole = format!("{prefix}{head}");
-        let encoding = self.run(&whole, true)?;
-        let mut total = self.specials + content_tokens(&encoding);
+        let content = self.content(&format!("{prefix}{head}"))?;
+        let mut total = self.lead.len() + content.len() + self.trail.len();
         while !rest.is_empty() {
             let (slice, after) = split_slice(rest);
-            total += content_tokens(&self.run(slice, false)?);
+            total += self.content(slice)?.len();
             rest = after;
         }
-        Ok(TokenIds { ids: encoding.get_ids().to_vec(), total })
+        let kept = &content[..content.len().min(self.room)];
+        Ok(TokenIds {
+            ids: [&self.lead, kept, &self.trail].concat(),
+            total,
+        })
     }
 
     /// Tokens of `text` alone. A slice that cannot be tokenised counts as its bytes, so that
@@ -90,24 +102,21 @@ impl TextTokenizer {
         let mut rest = text;
         while !rest.is_empty() {
             let (slice, after) = split_slice(rest);
-            total += self.run(slice, false).map_or(slice.len(), |e| content_tokens(&e));
+            total += self.content(slice).map_or(slice.len(), |ids| ids.len());
             rest = after;
         }
         total
     }
 
-    fn run(&self, text: &str, specials: bool) -> Result<Encoding, String> {
+    // The ids of a text without special tokens, however many.
+    fn content(&self, text: &str) -> Result<Vec<u32>, String> {
         // "fast" leaves out the offsets, which nobody asks for.
-        self.inner
-            .encode_fast(text, specials)
-            .map_err(|error| format!("the text cannot be tokenised: {error}"))
+        let encoding = self
+            .inner
+            .encode_fast(text, false)
+            .map_err(|error| format!("the text cannot be tokenised: {error}"))?;
+        Ok(encoding.get_ids().to_vec())
     }
-}
-
-// Tokens that came from the text: those within the limit, and those cut off.
-fn content_tokens(encoding: &Encoding) -> usize {
-    let content = |e: &Encoding| e.get_special_tokens_mask().iter().filter(|m| **m == 0).count();
-    content(encoding) + encoding.get_overflowing().iter().map(content).sum::<usize>()
 }
 
 // At most SLICE_BYTES of `text`, cut before whitespace if the last quarter has any, and what
@@ -118,7 +127,9 @@ fn split_slice(text: &str) -> (&str, &str) {
     }
     let end = text.floor_char_boundary(SLICE_BYTES);
     let from = text.floor_char_boundary(SLICE_BYTES * 3 / 4);
-    let cut = text[from..end].rfind(char::is_whitespace).map_or(end, |at| from + at);
+    let cut = text[from..end]
+        .rfind(char::is_whitespace)
+        .map_or(end, |at| from + at);
     (&text[..cut], text[cut..].trim_start())
 }
 
@@ -159,16 +170,34 @@ mod tests {
     fn the_files_own_padding_and_truncation_are_replaced() {
         let tokenizer = TextTokenizer::from_json(&json(), 6).unwrap();
         let short = tokenizer.encode("", "list files").unwrap();
-        assert_eq!(short, TokenIds { ids: vec![2, 6, 7, 3], total: 4 });
+        assert_eq!(
+            short,
+            TokenIds {
+                ids: vec![2, 6, 7, 3],
+                total: 4
+            }
+        );
         let long = tokenizer.encode("", &"list ".repeat(9)).unwrap();
-        assert_eq!(long, TokenIds { ids: vec![2, 6, 6, 6, 6, 3], total: 11 });
+        assert_eq!(
+            long,
+            TokenIds {
+                ids: vec![2, 6, 6, 6, 6, 3],
+                total: 11
+            }
+        );
     }
 
     #[test]
     fn the_prefix_counts() {
         let tokenizer = TextTokenizer::from_json(&json(), 9).unwrap();
         let ids = tokenizer.encode("query: ", "list files").unwrap();
-        assert_eq!(ids, TokenIds { ids: vec![2, 4, 5, 6, 7, 3], total: 6 });
+        assert_eq!(
+            ids,
+            TokenIds {
+                ids: vec![2, 4, 5, 6, 7, 3],
+                total: 6
+            }
+        );
         assert_eq!(tokenizer.count("list files"), 2);
         assert_eq!(tokenizer.count(""), 0);
     }
@@ -177,7 +206,13 @@ mod tests {
     fn a_control_token_in_the_text_counts_as_text() {
         let tokenizer = TextTokenizer::from_json(&json(), 9).unwrap();
         let ids = tokenizer.encode("", "list [SEP] files").unwrap();
-        assert_eq!(ids, TokenIds { ids: vec![2, 6, 3, 7, 3], total: 5 });
+        assert_eq!(
+            ids,
+            TokenIds {
+                ids: vec![2, 6, 3, 7, 3],
+                total: 5
+            }
+        );
         assert_eq!(tokenizer.count("list [SEP] files"), 3);
     }
 

@@ -15,7 +15,7 @@ use crate::catalog::{Entry, EntryId};
 use crate::index::Index;
 use crate::route::{Mode, Request, Router};
 
-pub use dataset::{Query, QueryError, read_queries};
+pub use dataset::{Query, QueryError, read_queries, with_ids_as_sources};
 pub use metrics::{Metrics, Scored};
 
 /// Prompts routed at the same time.

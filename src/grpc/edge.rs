@@ -13,13 +13,14 @@ use futures_util::FutureExt;
 use http::{HeaderMap, Request, Response};
 use http_body::{Frame, SizeHint};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::time::{Instant, Sleep};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 use tonic::Status;
 use tonic::body::Body;
 use tonic::service::Routes;
 use tower::ServiceExt;
 
-use super::error::{Fault, Reason, complete};
+use super::error::{CALL_FAILED, Fault, Reason, complete};
 use crate::config::LimitsConfig;
 
 /// Header of the caller's deadline.
@@ -27,10 +28,17 @@ const TIMEOUT_HEADER: &str = "grpc-timeout";
 
 /// Calls that stay open for long; they are counted apart, so that they never take the room
 /// of short ones.
-const LONG_CALLS: [&str; 1] = ["/signalbox.v1.CatalogService/WatchCatalog"];
+const LONG_CALLS: [&str; 2] = [
+    "/signalbox.v1.CatalogService/WatchCatalog",
+    "/signalbox.v1.JournalService/StreamEvents",
+];
 
 /// Services that an overloaded server still answers.
 const ALWAYS_ADMITTED: [&str; 2] = ["/grpc.health.v1.", "/grpc.reflection."];
+
+/// How long the streams of those services may go on after the drain has begun: long enough
+/// for a watcher to be told NOT_SERVING.
+const LAST_WORDS: Duration = Duration::from_millis(500);
 
 /// The services behind admission and deadlines. Cheap to clone.
 #[derive(Clone)]
@@ -40,17 +48,19 @@ pub struct Edge {
     long: Arc<Semaphore>,
     max_in_flight: usize,
     max_streams: usize,
+    draining: CancellationToken,
 }
 
 impl Edge {
     /// Puts the services behind the limits.
-    pub fn new(routes: Routes, limits: &LimitsConfig) -> Self {
+    pub fn new(routes: Routes, limits: &LimitsConfig, draining: CancellationToken) -> Self {
         Self {
             routes: routes.prepare(),
             short: Arc::new(Semaphore::new(limits.max_in_flight)),
             long: Arc::new(Semaphore::new(limits.max_streams)),
             max_in_flight: limits.max_in_flight,
             max_streams: limits.max_streams,
+            draining,
         }
     }
 
@@ -61,6 +71,9 @@ impl Edge {
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
         let deadline = deadline_of(request.headers()).map(|timeout| Instant::now() + timeout);
+        // Our own streams say goodbye themselves; those of the libraries never end.
+        let endless = is_always_admitted(request.uri().path());
+        let draining = endless.then(|| self.draining.clone());
         let permit = match self.admit(request.uri().path()) {
             Ok(permit) => permit,
             Err(fault) => return Ok(Status::from(fault).into_http()),
@@ -77,18 +90,20 @@ impl Edge {
             Ok(Ok(response)) => complete_head(response),
             Ok(Err(never)) => match never {},
             Err(_) => {
-                let fault = Fault::new(Reason::Internal, "the call failed; see the server's log");
-                return Ok(Status::from(fault).into_http());
+                return Ok(Status::from(Fault::new(Reason::Internal, CALL_FAILED)).into_http());
             }
         };
         Ok(response.map(|body| {
-            let timer = deadline.map(|deadline| Box::pin(tokio::time::sleep_until(deadline)));
-            Body::new(Guarded { body, timer, ended: false, _permit: permit })
+            let end = match (deadline, draining) {
+                (None, None) => None,
+                (deadline, draining) => Some(Box::pin(end_of(deadline, draining)) as End),
+            };
+            Body::new(Guarded { body, end, ended: false, _permit: permit })
         }))
     }
 
     fn admit(&self, path: &str) -> Result<Option<OwnedSemaphorePermit>, Fault> {
-        if ALWAYS_ADMITTED.iter().any(|prefix| path.starts_with(prefix)) {
+        if is_always_admitted(path) {
             return Ok(None);
         }
         let (permits, limit, what) = if LONG_CALLS.contains(&path) {
@@ -101,6 +116,35 @@ impl Edge {
                 .with("limit", limit)
                 .with("what", what)
         })
+    }
+}
+
+fn is_always_admitted(path: &str) -> bool {
+    ALWAYS_ADMITTED.iter().any(|prefix| path.starts_with(prefix))
+}
+
+/// Resolves with the status that a body has to end with, whatever its service does.
+type End = Pin<Box<dyn Future<Output = Status> + Send>>;
+
+async fn end_of(deadline: Option<Instant>, draining: Option<CancellationToken>) -> Status {
+    let passed = async {
+        match deadline {
+            Some(deadline) => tokio::time::sleep_until(deadline).await,
+            None => std::future::pending().await,
+        }
+    };
+    let drained = async {
+        match draining {
+            Some(draining) => {
+                draining.cancelled().await;
+                tokio::time::sleep(LAST_WORDS).await;
+            }
+            None => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        () = passed => deadline_exceeded(),
+        () = drained => Fault::new(Reason::Draining, "the server is shutting down").into(),
     }
 }
 
@@ -136,11 +180,11 @@ fn deadline_of(headers: &HeaderMap) -> Option<Duration> {
     }
 }
 
-/// A response body that holds its call's permit to the end, ends with DEADLINE_EXCEEDED when
-/// the deadline passes, and whose closing status is complete.
+/// A response body that holds its call's permit to the end, ends by itself when its time is
+/// over, and whose closing status is complete.
 struct Guarded {
     body: Body,
-    timer: Option<Pin<Box<Sleep>>>,
+    end: Option<End>,
     ended: bool,
     _permit: Option<OwnedSemaphorePermit>,
 }
@@ -163,13 +207,10 @@ impl http_body::Body for Guarded {
                 Poll::Ready(end)
             }
             Poll::Pending => {
-                let passed =
-                    self.timer.as_mut().is_some_and(|timer| timer.as_mut().poll(cx).is_ready());
-                if !passed {
-                    return Poll::Pending;
-                }
+                let end = self.end.as_mut().map(|end| end.as_mut().poll(cx));
+                let Some(Poll::Ready(status)) = end else { return Poll::Pending };
                 self.ended = true;
-                Poll::Ready(Some(Ok(Frame::trailers(trailers_of(&deadline_exceeded())))))
+                Poll::Ready(Some(Ok(Frame::trailers(trailers_of(&status)))))
             }
         }
     }

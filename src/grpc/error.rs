@@ -7,6 +7,7 @@ use tonic::{Code, Status};
 use tonic_types::{ErrorDetails, FieldViolation, StatusExt};
 
 use crate::error::Violations;
+use crate::journal::JournalError;
 use crate::registry::{RegistryError, WatchError};
 use crate::store::StoreError;
 
@@ -17,6 +18,9 @@ pub const DOMAIN: &str = "signalbox";
 
 /// When a refused caller may try again: calls take milliseconds, so soon.
 const RETRY_AFTER: Duration = Duration::from_millis(100);
+
+/// Message of a call that failed by a fault of our own.
+pub const CALL_FAILED: &str = "the call failed; see the server's log";
 
 /// Bytes of field violations in one status. A status travels in headers, of which some
 /// clients take no more than 8 KiB.
@@ -68,11 +72,13 @@ impl Fault {
             | Reason::TooManyLoops => Code::ResourceExhausted,
             Reason::DeadlineExceeded => Code::DeadlineExceeded,
             Reason::EntryNotFound | Reason::LoopNotFound => Code::NotFound,
-            Reason::LoopExists | Reason::RequestIdReused => Code::AlreadyExists,
-            Reason::LoopEnded | Reason::DelegationTooDeep => Code::FailedPrecondition,
-            Reason::ResumeTokenExpired => Code::OutOfRange,
+            Reason::ResumeTokenExpired | Reason::PositionOutOfRange => Code::OutOfRange,
             Reason::Draining | Reason::StorageFailed => Code::Unavailable,
-            Reason::SlowConsumer => Code::Aborted,
+            Reason::SlowConsumer | Reason::SequenceMismatch => Code::Aborted,
+            Reason::RequestIdReused | Reason::LoopExists => Code::AlreadyExists,
+            Reason::LoopEnded | Reason::DelegationTooDeep => Code::FailedPrecondition,
+            Reason::ForeignPosition => Code::PermissionDenied,
+            Reason::DataLoss => Code::DataLoss,
             Reason::UnknownMethod => Code::Unimplemented,
             Reason::Internal | Reason::Transport | Reason::Unspecified => Code::Internal,
         }
@@ -149,6 +155,7 @@ impl From<RegistryError> for Fault {
                 .with("limit", limit),
             RegistryError::Storage(error) => error.into(),
             RegistryError::Closed => Fault::new(Reason::Draining, message),
+            RegistryError::Failed => Fault::new(Reason::Internal, message),
         }
     }
 }
@@ -158,9 +165,40 @@ impl From<StoreError> for Fault {
         let message = error.to_string();
         let reason = match error {
             StoreError::Overloaded => Reason::Overloaded,
+            StoreError::Corrupt { .. } => Reason::DataLoss,
             _ => Reason::StorageFailed,
         };
         Fault::new(reason, &message).with("error", message)
+    }
+}
+
+impl From<JournalError> for Fault {
+    fn from(error: JournalError) -> Self {
+        let message = error.to_string();
+        match error {
+            JournalError::Invalid(violations) => violations.into(),
+            JournalError::SequenceMismatch { loop_id, expected, actual } => {
+                Fault::new(Reason::SequenceMismatch, message)
+                    .with("loop_id", loop_id)
+                    .with("expected", expected)
+                    .with("actual", actual)
+            }
+            JournalError::RequestReused { request_id } => {
+                Fault::new(Reason::RequestIdReused, message).with("request_id", request_id)
+            }
+            JournalError::LoopEnded { loop_id } => {
+                Fault::new(Reason::LoopEnded, message).with("loop_id", loop_id)
+            }
+            JournalError::OutOfRange { why, earliest } => {
+                Fault::new(Reason::PositionOutOfRange, message)
+                    .with("why", why)
+                    .with("earliest_position", earliest)
+            }
+            JournalError::ForeignToken => Fault::new(Reason::ForeignPosition, message),
+            JournalError::Overloaded => Fault::new(Reason::Overloaded, message),
+            JournalError::Closed => Fault::new(Reason::Draining, message),
+            JournalError::Storage(error) => error.into(),
+        }
     }
 }
 
@@ -192,10 +230,10 @@ pub fn complete(status: Status) -> Status {
     let fault = |reason| Fault::new(reason, message.clone()).with("message", &message);
     match status.code() {
         Code::OutOfRange => fault(Reason::MessageTooLarge).into(),
+        // tonic says nothing of a method it does not know, and names everything else.
         Code::Unimplemented if message.is_empty() => {
             Fault::new(Reason::UnknownMethod, "no such service or method").into()
         }
-        Code::Unimplemented => fault(Reason::UnknownMethod).into(),
         code => fault(Reason::Transport).into_status_with(code),
     }
 }

@@ -9,17 +9,20 @@ mod convert;
 mod edge;
 pub mod error;
 mod health;
+mod journal;
 mod route;
 mod server;
 mod system;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 use tonic::service::Routes;
 
 use crate::config::LimitsConfig;
 use crate::embed::Embedder;
+use crate::journal::Journal;
 use crate::lifecycle::Readiness;
 use crate::registry::Registry;
 use crate::route::Router;
@@ -37,8 +40,9 @@ pub mod pb {
 }
 
 /// Full names of our services, for health.
-pub const SERVICES: [&str; 3] = [
+pub const SERVICES: [&str; 4] = [
     "signalbox.v1.CatalogService",
+    "signalbox.v1.JournalService",
     "signalbox.v1.RouteService",
     "signalbox.v1.SystemService",
 ];
@@ -52,6 +56,12 @@ pub struct Domain {
     pub registry: Registry,
     /// The encoder.
     pub embedder: Embedder,
+    /// What happened in loops.
+    pub journal: Journal,
+    /// Whether each routing decision is journaled.
+    pub journal_routes: bool,
+    /// Time between two heartbeats of a quiet stream of events.
+    pub heartbeat: Duration,
     /// Whether new work is welcome.
     pub readiness: Arc<Readiness>,
     /// What the server takes at most.
@@ -65,6 +75,7 @@ pub struct Domain {
 /// All services behind one door.
 pub async fn routes(domain: Domain) -> Result<Routes, tonic_reflection::server::Error> {
     use pb::catalog_service_server::CatalogServiceServer;
+    use pb::journal_service_server::JournalServiceServer;
     use pb::route_service_server::RouteServiceServer;
     use pb::system_service_server::SystemServiceServer;
 
@@ -83,6 +94,10 @@ pub async fn routes(domain: Domain) -> Result<Routes, tonic_reflection::server::
         )
         .add_service(
             CatalogServiceServer::new(catalog::Service::new(domain.clone()))
+                .max_decoding_message_size(size),
+        )
+        .add_service(
+            JournalServiceServer::new(journal::Service::new(domain.clone()))
                 .max_decoding_message_size(size),
         )
         .add_service(

@@ -1,14 +1,16 @@
 //! `RouteService`.
 
+use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 
+use futures_util::FutureExt;
 use tokio::sync::mpsc;
 use tokio_stream::Stream;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Request, Response, Status};
 
 use super::convert::{request_from, result_to, stage_to, wants_full};
-use super::error::status;
+use super::error::{CALL_FAILED, Fault, Reason, status};
 use super::pb::route_service_server::RouteService;
 use super::pb::stream_route_response::Stage as PbStage;
 use super::pb::{
@@ -112,8 +114,14 @@ impl RouteService for Service {
             };
             let mut observe = |stage| send(stage_to(stage, full));
             let routed = async {
-                let result = router.route_in_stages(&request, &mut observe).await;
-                send(PbStage::Decision(result_to(result, full)));
+                let route = router.route_in_stages(&request, &mut observe);
+                match AssertUnwindSafe(route).catch_unwind().await {
+                    Ok(result) => send(PbStage::Decision(result_to(result, full))),
+                    Err(_) => {
+                        let fault = Fault::new(Reason::Internal, CALL_FAILED);
+                        let _ = stages.try_send(Err(fault.into()));
+                    }
+                }
             };
             // Work whose caller has gone never reaches the model.
             tokio::select! {

@@ -106,7 +106,10 @@ impl Snapshot {
                         &entry.aliases
                     };
                     for name in names_of {
-                        names.entry(name.to_lowercase()).or_default().push(*slot);
+                        let slots = names.entry(name.to_lowercase()).or_default();
+                        if !slots.contains(slot) {
+                            slots.push(*slot);
+                        }
                     }
                 }
             }

@@ -9,6 +9,8 @@ use tokio::sync::watch;
 pub enum Blocker {
     /// The entries are read and tokenised.
     Catalogue,
+    /// The journal is open.
+    Journal,
     /// The encoder is loaded and the entries have vectors.
     Model,
 }
@@ -18,6 +20,7 @@ impl Blocker {
     pub fn as_str(self) -> &'static str {
         match self {
             Blocker::Catalogue => "catalogue",
+            Blocker::Journal => "journal",
             Blocker::Model => "model",
         }
     }

@@ -52,6 +52,9 @@ pub enum RegistryError {
     /// The change could not be written down, and did not happen.
     #[error(transparent)]
     Storage(#[from] StoreError),
+    /// A fault of our own; the log has it.
+    #[error("the change failed; see the server's log")]
+    Failed,
     /// The process is shutting down.
     #[error("the catalogue is closed")]
     Closed,
@@ -157,7 +160,7 @@ impl Registry {
 
     /// Waits until all entries that can have vectors have them.
     pub async fn vectorised(&self) -> Vectorised {
-        self.inner.vectoriser.pass().await
+        self.inner.vectoriser.all().await
     }
 
     async fn commit(
@@ -179,11 +182,12 @@ impl Registry {
                     .map(|entry| Change::Put(Arc::new(entry)))
                     .chain(removals.into_iter().map(Change::Remove))
                     .collect();
-                let applied = inner.apply(changes).await;
+                let applied = inner.apply(changes).await?;
                 inner.changes.publish(&applied);
                 applied
             };
-            let vectorised = inner.vectoriser.pass().await;
+            let changed = applied.created.iter().chain(&applied.updated).cloned().collect();
+            let vectorised = inner.vectoriser.entries(changed).await;
             Ok(Summary {
                 revision: applied.revision,
                 created: applied.created.len(),
@@ -193,7 +197,9 @@ impl Registry {
                 vectors_pending: vectorised.pending,
             })
         });
-        change.await.unwrap_or(Err(RegistryError::Closed))
+        change.await.unwrap_or_else(|error| {
+            Err(if error.is_panic() { RegistryError::Failed } else { RegistryError::Closed })
+        })
     }
 }
 
@@ -221,18 +227,14 @@ impl Inner {
         store.save_entries(puts.chain(removals).collect()).await
     }
 
-    async fn apply(&self, changes: Vec<Change>) -> Applied {
+    async fn apply(&self, changes: Vec<Change>) -> Result<Applied, RegistryError> {
         if changes.len() <= APPLY_INLINE {
-            return self.index.apply(changes);
+            return Ok(self.index.apply(changes));
         }
         let index = self.index.clone();
-        match tokio::task::spawn_blocking(move || index.apply(changes)).await {
-            Ok(applied) => applied,
-            Err(error) => {
-                tracing::error!(%error, "indexing was cut off");
-                Applied::default()
-            }
-        }
+        tokio::task::spawn_blocking(move || index.apply(changes))
+            .await
+            .map_err(|_| RegistryError::Failed)
     }
 }
 

@@ -27,7 +27,7 @@ impl Registry {
             return Err(RegistryError::Full { wanted, limit });
         }
         let puts = entries.into_values().map(|entry| Change::Put(Arc::new(entry))).collect();
-        let applied = self.inner.apply(puts).await;
+        let applied = self.inner.apply(puts).await?;
         self.inner.changes.publish(&applied);
         Ok(wanted)
     }

@@ -1,10 +1,11 @@
 //! The one task that gives entries their vectors.
 //!
-//! Whoever changes the catalogue asks for a pass. A pass takes every entry without vectors,
-//! looks its texts up in the store, has the encoder read the rest, and attaches the result.
-//! When the encoder finishes loading, a pass starts by itself.
+//! Whoever changes the catalogue waits for the vectors of what it changed; these go before
+//! the rest. The texts of an entry are looked up in the store, the encoder reads what is not
+//! there, and the result is attached. When the encoder finishes loading, everything that is
+//! in the index by then gets its vectors.
 
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
 use tokio::sync::{mpsc, oneshot};
@@ -12,51 +13,79 @@ use tokio::sync::{mpsc, oneshot};
 use super::hub::{self, Pool};
 use super::projection::Projected;
 use crate::embed::{EmbedError, Embedder, ModelInfo, ModelState, Priority, TextRole};
-use crate::index::{EntryVectors, Index, IndexedEntry};
+use crate::index::{EntryVectors, Index, IndexedEntry, Snapshot};
 use crate::route::profile::Profile;
 use crate::store::{Role, Store, VectorKey};
 
 /// Entries whose vectors are made and published together.
 const ENTRIES_PER_STEP: usize = 16;
 
-/// Passes that may be waited for at once; more wait for room.
+/// Callers that may wait at once; more wait for room.
 const WAITERS: usize = 256;
 
-/// Where the catalogue stands after a pass.
+/// Vectors the store keeps beyond those in use: those of earlier texts and other models, so
+/// that going back to them costs nothing.
+const KEPT_VECTORS: usize = 200_000;
+
+/// Where the catalogue stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Vectorised {
     /// Entries that have no vectors.
     pub pending: usize,
 }
 
+/// Somebody who waits.
+struct Waiter {
+    /// For these entries; for all where there are none.
+    entries: Vec<Arc<IndexedEntry>>,
+    reply: oneshot::Sender<Vectorised>,
+}
+
 /// Handle of the task; it ends when the last handle goes.
 pub(super) struct Vectoriser {
-    passes: mpsc::Sender<oneshot::Sender<Vectorised>>,
+    waiters: mpsc::Sender<Waiter>,
     index: Arc<Index>,
 }
 
 impl Vectoriser {
     pub(super) fn spawn(index: Arc<Index>, embedder: Embedder, store: Option<Store>) -> Self {
-        let (passes, requests) = mpsc::channel(WAITERS);
+        let (waiters, requests) = mpsc::channel(WAITERS);
         let task = Task {
             index: index.clone(),
             embedder,
             store,
             pool: None,
             refused: HashSet::new(),
+            waiting: VecDeque::new(),
         };
         tokio::spawn(task.run(requests));
-        Self { passes, index }
+        Self { waiters, index }
     }
 
-    /// Asks for a pass over everything that is in the index by now, and waits for its end.
-    pub(super) async fn pass(&self) -> Vectorised {
+    /// Waits until these entries have vectors, or it is known that they get none.
+    pub(super) async fn entries(&self, entries: Vec<Arc<IndexedEntry>>) -> Vectorised {
+        if entries.is_empty() {
+            return self.now();
+        }
+        self.wait(entries).await
+    }
+
+    /// Waits for all entries.
+    pub(super) async fn all(&self) -> Vectorised {
+        self.wait(Vec::new()).await
+    }
+
+    async fn wait(&self, entries: Vec<Arc<IndexedEntry>>) -> Vectorised {
         let (reply, done) = oneshot::channel();
-        if self.passes.send(reply).await.is_ok()
+        if self.waiters.send(Waiter { entries, reply }).await.is_ok()
             && let Ok(vectorised) = done.await
         {
             return vectorised;
         }
+        self.now()
+    }
+
+    fn now(&self) -> Vectorised {
         Vectorised { pending: self.index.snapshot().pending_vectors() }
     }
 }
@@ -68,68 +97,113 @@ struct Task {
     pool: Option<Arc<Pool>>,
     /// Hashes of entries that the encoder failed on: not tried again.
     refused: HashSet<[u8; 32]>,
+    waiting: VecDeque<Waiter>,
 }
 
 impl Task {
-    async fn run(mut self, mut requests: mpsc::Receiver<oneshot::Sender<Vectorised>>) {
+    async fn run(mut self, mut requests: mpsc::Receiver<Waiter>) {
         let mut loading = true;
         loop {
-            let mut waiters = Vec::new();
             tokio::select! {
                 request = requests.recv() => match request {
-                    Some(waiter) => waiters.push(waiter),
+                    Some(waiter) => self.waiting.push_back(waiter),
                     None => return,
                 },
                 _ = self.embedder.loaded(), if loading => loading = false,
             }
-            while let Ok(waiter) = requests.try_recv() {
-                waiters.push(waiter);
-            }
             if let ModelState::Ready(model) = self.embedder.state() {
-                self.pass(&model).await;
+                self.make_all(&model, &mut requests).await;
+                self.prune().await;
             }
-            let pending = self.index.snapshot().pending_vectors();
-            for waiter in waiters {
-                // A waiter that has gone needs no answer.
-                let _ = waiter.send(Vectorised { pending });
-            }
+            self.answer(|_| true);
         }
     }
 
-    async fn pass(&mut self, model: &ModelInfo) {
+    /// Makes vectors until no entry is without, taking in new waiters between the steps.
+    async fn make_all(&mut self, model: &ModelInfo, requests: &mut mpsc::Receiver<Waiter>) {
         if let Err(error) = self.load_pool(model).await {
             tracing::error!(%error, "the neutral prompts have no vectors; entries wait");
             return;
         }
         loop {
-            let snapshot = self.index.snapshot();
-            let step: Vec<Arc<IndexedEntry>> = snapshot
-                .entries()
-                .filter(|indexed| indexed.vectors.is_none())
-                .filter(|indexed| !self.refused.contains(&indexed.hash))
-                .take(ENTRIES_PER_STEP)
-                .cloned()
-                .collect();
+            while let Ok(waiter) = requests.try_recv() {
+                self.waiting.push_back(waiter);
+            }
+            let step = self.next_step();
             if step.is_empty() {
                 return;
             }
-            let mut made = Vec::new();
-            match self.vectors_of(model, &step).await {
-                Ok(vectors) => made.extend(step.into_iter().zip(vectors)),
-                // One text that the encoder fails on must not keep the others waiting.
-                Err(_) if step.len() > 1 => {
-                    for indexed in step {
-                        match self.vectors_of(model, std::slice::from_ref(&indexed)).await {
-                            Ok(mut vectors) => {
-                                made.extend(vectors.pop().map(|vectors| (indexed, vectors)));
-                            }
-                            Err(error) => self.refuse(&indexed, &error),
+            self.make(model, step).await;
+            let snapshot = self.index.snapshot();
+            let refused = std::mem::take(&mut self.refused);
+            self.answer(|waiter| {
+                !waiter.entries.is_empty()
+                    && waiter.entries.iter().all(|entry| !is_due(&snapshot, &refused, entry))
+            });
+            self.refused = refused;
+        }
+    }
+
+    /// The next entries without vectors: those somebody waits for before the rest.
+    fn next_step(&self) -> Vec<Arc<IndexedEntry>> {
+        let snapshot = self.index.snapshot();
+        let waited_for = self.waiting.iter().flat_map(|waiter| &waiter.entries);
+        let mut step: Vec<Arc<IndexedEntry>> = waited_for
+            .filter(|entry| is_due(&snapshot, &self.refused, entry))
+            .take(ENTRIES_PER_STEP)
+            .cloned()
+            .collect();
+        if step.is_empty() {
+            step.extend(
+                snapshot
+                    .entries()
+                    .filter(|entry| is_due(&snapshot, &self.refused, entry))
+                    .take(ENTRIES_PER_STEP)
+                    .cloned(),
+            );
+        }
+        step
+    }
+
+    async fn make(&mut self, model: &ModelInfo, step: Vec<Arc<IndexedEntry>>) {
+        let mut made = Vec::new();
+        match self.vectors_of(model, &step).await {
+            Ok(vectors) => made.extend(step.into_iter().zip(vectors)),
+            // One text that the encoder fails on must not keep the others waiting.
+            Err(_) if step.len() > 1 => {
+                for indexed in step {
+                    match self.vectors_of(model, std::slice::from_ref(&indexed)).await {
+                        Ok(mut vectors) => {
+                            made.extend(vectors.pop().map(|vectors| (indexed, vectors)));
                         }
+                        Err(error) => self.refuse(&indexed, &error),
                     }
                 }
-                Err(error) => step.iter().for_each(|indexed| self.refuse(indexed, &error)),
             }
-            self.index.attach(made);
+            Err(error) => step.iter().for_each(|indexed| self.refuse(indexed, &error)),
+        }
+        self.index.attach(made);
+    }
+
+    /// Answers the waiters that are done.
+    fn answer(&mut self, done: impl Fn(&Waiter) -> bool) {
+        let pending = self.index.snapshot().pending_vectors();
+        for waiter in std::mem::take(&mut self.waiting) {
+            if done(&waiter) {
+                // A waiter that has gone needs no answer.
+                let _ = waiter.reply.send(Vectorised { pending });
+            } else {
+                self.waiting.push_back(waiter);
+            }
+        }
+    }
+
+    /// Forgets the vectors that were not used for longest.
+    async fn prune(&self) {
+        let Some(store) = &self.store else { return };
+        let keep = self.index.snapshot().matrix().rows() + KEPT_VECTORS;
+        if let Err(error) = store.prune_vectors(keep).await {
+            tracing::warn!(%error, "old vectors could not be removed");
         }
     }
 
@@ -179,11 +253,11 @@ impl Task {
         role: TextRole,
         texts: Vec<String>,
     ) -> Result<Vec<Arc<[f32]>>, EmbedError> {
-        let kind = match role {
+        let role_in_store = match role {
             TextRole::Query => Role::Query,
             TextRole::Passage => Role::Passage,
         };
-        let keys: Vec<VectorKey> = texts.iter().map(|text| VectorKey::new(kind, text)).collect();
+        let keys: Vec<VectorKey> = texts.iter().map(|text| VectorKey::new(role_in_store, text)).collect();
         let mut known = match &self.store {
             Some(store) => {
                 store.load_vectors(&model.digest, keys.clone()).await.unwrap_or_else(|error| {
@@ -214,4 +288,12 @@ impl Task {
         }
         keys.iter().map(|key| known.get(key).cloned().ok_or(EmbedError::Closed)).collect()
     }
+}
+
+/// Whether an entry is still in the index, has no vectors, and may get some.
+fn is_due(snapshot: &Snapshot, refused: &HashSet<[u8; 32]>, entry: &IndexedEntry) -> bool {
+    !refused.contains(&entry.hash)
+        && snapshot.entry(entry.slot).is_some_and(|current| {
+            current.hash == entry.hash && current.vectors.is_none()
+        })
 }

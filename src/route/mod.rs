@@ -6,6 +6,7 @@
 //! and request give equal results.
 
 mod confidence;
+mod evidence;
 mod exact;
 mod lexical;
 pub mod profile;

@@ -3,20 +3,20 @@
 use std::sync::Arc;
 
 use super::confidence::{Calibration, Thresholds};
+use super::evidence::Evidence;
 use super::exact::{self, Exact};
-use super::lexical::{self, FieldWeights, LexicalScore};
+use super::lexical::FieldWeights;
 use super::profile::{LEXICAL, Profile};
 use super::request::{Mode, Request};
 use super::result::{
-    Decision, Degradation, DegradedReason, InputTruncation, Outcome, Ranked, RouteResult,
-    ScoreParts, Stage, Warning,
+    Decision, Degradation, DegradedReason, InputTruncation, Outcome, Ranked, RouteResult, Stage,
+    Warning,
 };
-use super::select::{Scored, rank, select};
+use super::select::{Scored, select};
 use super::semantic::{self, Similarity};
 use crate::embed::{EmbedError, Embedded, Embedder, ModelInfo, ModelState, Priority, TextRole};
-use crate::index::{Index, IndexedEntry, Snapshot};
-use crate::text::script::{ScriptGroup, script_group};
-use crate::text::{distinct, tokenize};
+use crate::index::{Index, Snapshot};
+use crate::text::script::ScriptGroup;
 
 /// Vectors from which a scan leaves the runtime's threads: 4,096 take about 0.5 ms.
 const SCAN_INLINE_ROWS: usize = 4_096;
@@ -52,16 +52,6 @@ struct PromptVector {
     model: Arc<ModelInfo>,
 }
 
-/// What the stages found, indexed by slot.
-struct Evidence<'a> {
-    snapshot: &'a Snapshot,
-    tokens: &'a [String],
-    group: ScriptGroup,
-    lexical: &'a [LexicalScore],
-    /// Present where the model took part.
-    semantic: Option<(&'a [Similarity], &'static Profile)>,
-}
-
 impl Router {
     /// A router over an index and an encoder.
     pub fn new(index: Arc<Index>, embedder: Embedder, settings: Settings) -> Self {
@@ -70,7 +60,7 @@ impl Router {
 
     /// Routes one prompt against the newest snapshot.
     pub async fn route(&self, request: &Request) -> RouteResult {
-        self.route_at(&self.index.snapshot(), request, None).await
+        self.route_at(&self.index.snapshot(), request, None, None).await
     }
 
     /// Routes one prompt and hands each stage to `observe` as soon as it is known.
@@ -79,20 +69,39 @@ impl Router {
         request: &Request,
         observe: &mut (dyn FnMut(Stage) + Send),
     ) -> RouteResult {
-        self.route_at(&self.index.snapshot(), request, Some(observe)).await
+        self.route_at(&self.index.snapshot(), request, None, Some(observe)).await
     }
 
     /// Routes several prompts against one snapshot; results in the order of the requests.
     pub async fn route_batch(&self, requests: &[Request]) -> (Vec<RouteResult>, String) {
         let snapshot = self.index.snapshot();
-        let routes = requests.iter().map(|request| self.route_at(&snapshot, request, None));
-        (futures_util::future::join_all(routes).await, snapshot.revision())
+        // Embedded together and behind single prompts: a batch waits for room rather than
+        // have some of its answers made from tokens alone.
+        let prompts: Vec<String> = requests
+            .iter()
+            .filter(|request| request.mode != Mode::Lexical)
+            .map(|request| request.prompt.clone())
+            .collect();
+        let mut vectors = self.embed(Priority::Bulk, prompts).await.map(Vec::into_iter);
+        let mut results = Vec::with_capacity(requests.len());
+        for request in requests {
+            let vector = match &mut vectors {
+                _ if request.mode == Mode::Lexical => None,
+                Ok(vectors) => vectors.next().map(Ok),
+                Err(error) => Some(Err(error.clone())),
+            };
+            results.push(self.route_at(&snapshot, request, vector, None).await);
+        }
+        (results, snapshot.revision())
     }
 
+    /// `known` is the prompt's vector where it was made before; otherwise it is made when the
+    /// stages before it are done.
     async fn route_at(
         &self,
         snapshot: &Arc<Snapshot>,
         request: &Request,
+        known: Option<Result<PromptVector, EmbedError>>,
         mut observe: Option<&mut (dyn FnMut(Stage) + Send)>,
     ) -> RouteResult {
         if let Some(exact) = exact::find(snapshot, request) {
@@ -103,108 +112,75 @@ impl Router {
             return result;
         }
 
-        let tokens = distinct(tokenize(&request.prompt));
-        let lexical = lexical::score(snapshot, &tokens, &self.settings.weights);
-        let mut evidence = Evidence {
-            snapshot,
-            tokens: &tokens,
-            group: script_group(&request.prompt),
-            lexical: &lexical,
-            semantic: None,
-        };
+        let mut evidence = Evidence::lexical(snapshot, request, self.settings.weights);
         if let Some(observe) = observe.as_mut() {
             let ranked = evidence.rank(request, Mode::Lexical, &LEXICAL);
-            observe(Stage::Lexical(self.describe(&evidence, &select(snapshot, &ranked, request))));
+            observe(Stage::Lexical(evidence.describe(&select(snapshot, &ranked, request))));
         }
-
-        let mut degraded = Vec::new();
-        let vector = match request.mode {
-            Mode::Lexical => None,
-            Mode::Semantic | Mode::Hybrid => match self.embed(&request.prompt).await {
-                Ok(vector) => Some(vector),
-                Err(error) => {
-                    degraded.push(degradation_of(&error));
-                    None
-                }
-            },
-        };
-        let similarities = match &vector {
-            Some(vector) => scan(snapshot, &vector.embedded).await,
-            None => Vec::new(),
+        let vector = match (request.mode, known) {
+            (Mode::Lexical, _) => None,
+            (_, Some(known)) => Some(known),
+            (_, None) => Some(self.embed_one(&request.prompt).await),
         };
 
-        let mut mode = if vector.is_some() { request.mode } else { Mode::Lexical };
+        let mut answer = Answer { mode: Mode::Lexical, ..Answer::default() };
         let mut calibration = &LEXICAL;
-        let mut warnings = Vec::new();
-        let mut truncated = None;
-        if let Some(vector) = &vector {
-            let profile = Profile::of(&vector.model.id);
-            evidence.semantic = Some((&similarities, profile));
-            let pending = snapshot.pending_vectors();
-            if pending > 0 {
-                let detail = format!("{pending} entries have no vectors yet");
-                let reason = DegradedReason::VectorsPending;
-                degraded.push(Degradation { reason, detail });
-            }
-            let Embedded { tokens, used_tokens, .. } = vector.embedded;
-            if tokens > used_tokens {
-                truncated = Some(InputTruncation { prompt_tokens: tokens, used_tokens });
-            }
-            if reads(&vector.model, evidence.group) {
-                calibration = match mode {
-                    Mode::Semantic => &profile.semantic,
-                    _ => &profile.hybrid,
-                };
-            } else {
-                // A vector of a text that the model cannot read is noise: tokens decide.
-                warnings.push(Warning::LanguageUnsupported { model: vector.model.id.clone() });
-                mode = Mode::Lexical;
-            }
-            if let Some(observe) = observe.as_mut() {
-                let ranked = evidence.rank(request, Mode::Semantic, &profile.semantic);
-                let matches = self.describe(&evidence, &select(snapshot, &ranked, request));
-                observe(Stage::Semantic { matches, model: vector.model.id.clone() });
+        match vector {
+            None => {}
+            Some(Err(error)) => answer.degraded.push(degradation_of(&error)),
+            Some(Ok(PromptVector { embedded, model })) => {
+                let profile = Profile::of(&model.id);
+                evidence.semantic = Some((scan(snapshot, &embedded).await, profile));
+                if let Some(observe) = observe.as_mut() {
+                    let ranked = evidence.rank(request, Mode::Semantic, &profile.semantic);
+                    let matches = evidence.describe(&select(snapshot, &ranked, request));
+                    observe(Stage::Semantic { matches, model: model.id.clone() });
+                }
+                answer.note(snapshot, &embedded);
+                if reads(&model, evidence.group) {
+                    answer.mode = request.mode;
+                    answer.model = Some(model.id.clone());
+                    calibration = match request.mode {
+                        Mode::Semantic => &profile.semantic,
+                        Mode::Hybrid | Mode::Lexical => &profile.hybrid,
+                    };
+                } else {
+                    // A vector of a text that the model cannot read is noise: tokens decide.
+                    let model = model.id.clone();
+                    answer.warnings.push(Warning::LanguageUnsupported { model });
+                }
             }
         }
 
-        let ranked = evidence.rank(request, mode, calibration);
+        let ranked = evidence.rank(request, answer.mode, calibration);
         let decision = self.decide(&ranked, calibration);
         let matches = match decision.outcome {
             Outcome::Abstained => Vec::new(),
-            _ => self.describe(&evidence, &select(snapshot, &ranked, request)),
+            _ => evidence.describe(&select(snapshot, &ranked, request)),
         };
-        RouteResult {
-            decision,
-            matches,
-            nearest: self.describe(&evidence, &ranked[..ranked.len().min(request.nearest)]),
-            revision: snapshot.revision(),
-            mode,
-            model: vector
-                .filter(|_| mode != Mode::Lexical)
-                .map(|vector| vector.model.id.clone()),
-            degraded,
-            warnings,
-            truncated,
-        }
+        let nearest = evidence.describe(&ranked[..ranked.len().min(request.nearest)]);
+        answer.complete(snapshot, decision, matches, nearest)
     }
 
-    async fn embed(&self, prompt: &str) -> Result<PromptVector, EmbedError> {
+    async fn embed_one(&self, prompt: &str) -> Result<PromptVector, EmbedError> {
+        let prompts = vec![prompt.to_owned()];
+        self.embed(Priority::Interactive, prompts).await?.pop().ok_or(EmbedError::Closed)
+    }
+
+    async fn embed(
+        &self,
+        priority: Priority,
+        prompts: Vec<String>,
+    ) -> Result<Vec<PromptVector>, EmbedError> {
         let model = match self.embedder.state() {
             ModelState::Ready(model) => model,
             ModelState::Disabled => return Err(EmbedError::Disabled),
             ModelState::Loading => return Err(EmbedError::Loading),
             ModelState::Failed(why) => return Err(EmbedError::Failed(why)),
         };
-        if let Some(embedded) = self.embedder.cached(TextRole::Query, prompt) {
-            return Ok(PromptVector { embedded, model });
-        }
-        let texts = vec![prompt.to_owned()];
-        let mut vectors =
-            self.embedder.embed(TextRole::Query, Priority::Interactive, texts).await?;
-        match vectors.pop() {
-            Some(embedded) => Ok(PromptVector { embedded, model }),
-            None => Err(EmbedError::Closed),
-        }
+        let vectors = self.embedder.embed(TextRole::Query, priority, prompts).await?;
+        let with_model = |embedded| PromptVector { embedded, model: model.clone() };
+        Ok(vectors.into_iter().map(with_model).collect())
     }
 
     fn decide(&self, ranked: &[Scored], calibration: &Calibration) -> Decision {
@@ -257,105 +233,68 @@ impl Router {
                 (Outcome::UnknownCommand, 0.0, reason, Vec::new(), nearest)
             }
         };
-        let tokens = distinct(tokenize(&request.prompt));
-        let lexical = lexical::score(snapshot, &tokens, &weights);
-        let group = script_group(&request.prompt);
-        let evidence =
-            Evidence { snapshot, tokens: &tokens, group, lexical: &lexical, semantic: None };
+        let evidence = Evidence::lexical(snapshot, request, weights);
         let scored: Vec<Scored> = slots
             .into_iter()
             .take(request.limit)
             .map(|slot| Scored { slot, raw: 1.0, score: 1.0 })
             .collect();
-        RouteResult {
-            decision: Decision {
-                outcome,
-                confidence,
-                floor,
-                accept_threshold,
-                reason,
-                nearest_commands,
-            },
-            matches: self.describe(&evidence, &scored),
-            nearest: Vec::new(),
-            revision: snapshot.revision(),
-            mode: request.mode,
-            model: None,
-            degraded: Vec::new(),
-            warnings: Vec::new(),
-            truncated: None,
-        }
-    }
-
-    fn describe(&self, evidence: &Evidence<'_>, scored: &[Scored]) -> Vec<Ranked> {
-        let describe = |scored: &Scored| {
-            let indexed = evidence.snapshot.entry(scored.slot)?;
-            Some(Ranked {
-                entry: indexed.entry.clone(),
-                score: scored.score,
-                lexical_score: evidence.lexical[scored.slot as usize].share,
-                matched: lexical::matched(indexed, evidence.tokens, &self.settings.weights),
-                parts: evidence.parts(indexed, scored.raw),
-            })
+        let matches = evidence.describe(&scored);
+        let decision = Decision {
+            outcome,
+            confidence,
+            floor,
+            accept_threshold,
+            reason,
+            nearest_commands,
         };
-        scored.iter().filter_map(describe).collect()
+        let answer = Answer { mode: request.mode, ..Answer::default() };
+        answer.complete(snapshot, decision, matches.clone(), matches)
     }
 }
 
-impl Evidence<'_> {
-    /// Entries that take part, best first. Without similarities, those without a token in
-    /// common are left out.
-    fn rank(&self, request: &Request, mode: Mode, calibration: &Calibration) -> Vec<Scored> {
-        let mut scored: Vec<Scored> = self
-            .snapshot
-            .entries()
-            .filter(|indexed| request.allows(&indexed.entry))
-            .filter_map(|indexed| {
-                let coverage = self.lexical[indexed.slot as usize].coverage;
-                let raw = match (mode, self.semantic) {
-                    (Mode::Lexical, _) | (_, None) if coverage <= 0.0 => return None,
-                    (Mode::Lexical, _) | (_, None) => coverage,
-                    (Mode::Semantic, Some(_)) => self.similarity(indexed),
-                    (Mode::Hybrid, Some((_, profile))) => {
-                        self.similarity(indexed) + profile.coverage * coverage
-                    }
-                };
-                let score = calibration.score(raw);
-                raw.is_finite().then_some(Scored { slot: indexed.slot, raw, score })
-            })
-            .collect();
-        rank(self.snapshot, &mut scored);
-        scored
-    }
+/// What is said of an answer besides its decision and entries.
+#[derive(Default)]
+struct Answer {
+    mode: Mode,
+    model: Option<String>,
+    degraded: Vec<Degradation>,
+    warnings: Vec<Warning>,
+    truncated: Option<InputTruncation>,
+}
 
-    fn similarity(&self, indexed: &IndexedEntry) -> f32 {
-        match (self.semantic, &indexed.vectors) {
-            (Some((similarities, profile)), Some(vectors)) => {
-                similarities[indexed.slot as usize].combined(vectors, self.group, profile)
-            }
-            _ => 0.0,
+impl Answer {
+    /// Says what the vectors lack.
+    fn note(&mut self, snapshot: &Snapshot, embedded: &Embedded) {
+        let pending = snapshot.pending_vectors();
+        if pending > 0 {
+            let detail = format!("{pending} entries have no vectors yet");
+            self.degraded.push(Degradation { reason: DegradedReason::VectorsPending, detail });
+        }
+        let Embedded { tokens, used_tokens, .. } = *embedded;
+        if tokens > used_tokens {
+            self.truncated = Some(InputTruncation { prompt_tokens: tokens, used_tokens });
         }
     }
 
-    fn parts(&self, indexed: &IndexedEntry, raw: f32) -> ScoreParts {
-        let slot = indexed.slot as usize;
-        let mut parts = ScoreParts {
-            coverage: f64::from(self.lexical[slot].coverage),
-            raw: f64::from(raw),
-            ..ScoreParts::default()
-        };
-        if let (Some((similarities, profile)), Some(vectors)) = (self.semantic, &indexed.vectors)
-            && similarities[slot].is_known()
-        {
-            let similarity = similarities[slot];
-            parts.similarity = Some(f64::from(similarity.text));
-            parts.hub = f64::from(profile.hub * vectors.text_hub.of(self.group));
-            parts.nearest_example = similarity.example.and_then(|(cosine, number)| {
-                let example = indexed.entry.examples.get(usize::from(number))?;
-                Some((f64::from(cosine), example.clone()))
-            });
+    fn complete(
+        self,
+        snapshot: &Snapshot,
+        decision: Decision,
+        matches: Vec<Ranked>,
+        nearest: Vec<Ranked>,
+    ) -> RouteResult {
+        RouteResult {
+            decision,
+            matches,
+            nearest,
+            revision: snapshot.revision(),
+            mode: self.mode,
+            model: self.model,
+            degraded: self.degraded,
+            warnings: self.warnings,
+            truncated: self.truncated,
         }
-        parts
     }
 }
 

@@ -39,8 +39,8 @@ pub enum StoreError {
     #[error("the disk that holds the store is full")]
     Full,
     /// Any other error of SQLite.
-    #[error("store: {0}")]
-    Sqlite(#[source] Arc<rusqlite::Error>),
+    #[error("the store failed: {0}")]
+    Sqlite(Arc<rusqlite::Error>),
     /// The file was written by a newer version, whose tables this one does not know.
     #[error("the store has schema {found}, and this version knows {known} at most")]
     NewerSchema {

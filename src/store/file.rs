@@ -103,6 +103,10 @@ fn configure(conn: &Connection) -> Result<(), StoreError> {
 }
 
 fn open_existing(path: &Path) -> Result<Connection, StoreError> {
+    let length = fs::metadata(path)
+        .map_err(|error| refused(path, error))?
+        .len();
+    let log_is_empty = log_length(path) == 0;
     let mut conn = connect(path)?;
     let id: i32 = conn.query_row("PRAGMA application_id", [], |row| row.get(0))?;
     if id != schema::APPLICATION_ID {
@@ -111,9 +115,15 @@ fn open_existing(path: &Path) -> Result<Connection, StoreError> {
             reason: format!("it belongs to another program (application_id {id:#x})"),
         });
     }
+    // SQLite would read the missing end of the last page as zeros. A crash while the log is
+    // carried over may leave such a page too, but then the log has it whole.
+    let page: i64 = conn.query_row("PRAGMA page_size", [], |row| row.get(0))?;
+    if log_is_empty && length % page.unsigned_abs() != 0 {
+        return Err(StoreError::corrupt("the last page is cut"));
+    }
     schema::migrate(&mut conn)?;
     write_ahead(&conn, path)?;
-    if fs::metadata(path).is_ok_and(|found| found.len() <= CHECKED_BYTES) {
+    if length <= CHECKED_BYTES {
         let found: String = conn.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
         if found != "ok" {
             return Err(StoreError::corrupt(found));
@@ -135,8 +145,7 @@ fn write_ahead(conn: &Connection, path: &Path) -> Result<(), StoreError> {
 
 /// Builds an empty database beside `path` and gives it its name once it is on disk.
 fn create(dir: &Path, path: &Path) -> Result<(), StoreError> {
-    let log = with_suffix(path, "-wal");
-    if fs::metadata(&log).is_ok_and(|found| found.len() > 0) {
+    if log_length(path) > 0 {
         // SQLite would replay the log of the lost file into the new one.
         let detail = "the file is missing, but its write-ahead log is there";
         return Err(StoreError::corrupt(detail).at(path));
@@ -209,6 +218,11 @@ fn make_folder(dir: &Path) -> io::Result<()> {
 
 fn sync_folder(dir: &Path) -> io::Result<()> {
     File::open(dir)?.sync_all()
+}
+
+/// Bytes in the write-ahead log of the file at `path`.
+fn log_length(path: &Path) -> u64 {
+    fs::metadata(with_suffix(path, "-wal")).map_or(0, |log| log.len())
 }
 
 fn remove(path: &Path) -> io::Result<()> {

@@ -1,5 +1,7 @@
 //! What the store promises, beside the modules that keep it.
 
+#![allow(clippy::unwrap_used, reason = "a test ends at its first surprise")]
+
 mod crash;
 mod disk_full;
 mod folder;
@@ -120,10 +122,11 @@ async fn every_connection_is_set_up_for_durability() {
     assert_eq!(written, read);
     assert!(written[0].starts_with("Text"), "{written:?}");
     assert_eq!(&written[1..], ["Integer(2)", "Integer(1)", "Integer(2)"]);
-    let mode = store
+    let mode: String = store
         .read(|conn| Ok(conn.pragma_query_value(None, "journal_mode", |row| row.get(0))?))
-        .await;
-    assert_eq!(mode.unwrap(), "wal".to_owned());
+        .await
+        .unwrap();
+    assert_eq!(mode, "wal");
 }
 
 #[tokio::test]
@@ -140,7 +143,7 @@ async fn a_read_sees_one_state_and_cannot_write() {
         assert_eq!(notes(&store).await, ["by the writer"]);
     }
     let (_dir, store) = store_with_notes().await;
-    let (gate, _) = (mpsc::channel::<()>(), ());
+    let (resume, resumed) = mpsc::channel::<()>();
     let (counted, first_count) = mpsc::channel();
     let reading = tokio::spawn({
         let store = store.clone();
@@ -150,7 +153,7 @@ async fn a_read_sees_one_state_and_cannot_write() {
                     let count = "SELECT count(*) FROM notes";
                     let before: i64 = conn.query_row(count, [], |row| row.get(0))?;
                     counted.send(()).unwrap();
-                    gate.1.recv().unwrap();
+                    resumed.recv().unwrap();
                     let after: i64 = conn.query_row(count, [], |row| row.get(0))?;
                     Ok((before, after))
                 })
@@ -161,7 +164,7 @@ async fn a_read_sees_one_state_and_cannot_write() {
         .await
         .unwrap();
     note(&store, "meanwhile").await.unwrap();
-    gate.0.send(()).unwrap();
+    resume.send(()).unwrap();
     assert_eq!(reading.await.unwrap().unwrap(), (0, 0));
 }
 

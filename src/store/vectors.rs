@@ -192,33 +192,43 @@ fn find(
     let mut found = HashMap::with_capacity(keys.len());
     let mut stale = Vec::new();
     for key in keys {
-        let Some((id, vector, last_used)) = look_up(&mut query, model, key)? else {
+        let Some(stored) = look_up(&mut query, model, key)? else {
             continue;
         };
         // A clock that was set back must not make a vector look old.
-        if last_used < today && !found.contains_key(key) {
-            stale.push(id);
+        if stored.last_used < today && !found.contains_key(key) {
+            stale.push(stored.id);
         }
-        found.insert(*key, vector);
+        found.insert(*key, stored.vector);
     }
     Ok((found, stale))
+}
+
+/// A row whose vector is sound.
+struct Stored {
+    id: i64,
+    vector: Arc<[f32]>,
+    last_used: i64,
 }
 
 fn look_up(
     query: &mut CachedStatement<'_>,
     model: &str,
     key: &VectorKey,
-) -> rusqlite::Result<Option<(i64, Arc<[f32]>, i64)>> {
-    let row = query
-        .query_row((model, key.role.as_str(), key.text_hash), |row| {
-            let vector = match (row.get_ref(1)?.as_i64(), row.get_ref(2)?.as_blob()) {
-                (Ok(dimensions), Ok(bytes)) => from_bytes(dimensions, bytes),
-                _ => None,
-            };
-            Ok((row.get(0)?, vector, row.get(3)?))
-        })
-        .optional()?;
-    Ok(row.and_then(|(id, vector, last_used)| Some((id, vector?, last_used))))
+) -> rusqlite::Result<Option<Stored>> {
+    let row = query.query_row((model, key.role.as_str(), key.text_hash), |row| {
+        let vector = match (row.get_ref(1)?.as_i64(), row.get_ref(2)?.as_blob()) {
+            (Ok(dimensions), Ok(bytes)) => from_bytes(dimensions, bytes),
+            _ => None,
+        };
+        let (id, last_used) = (row.get(0)?, row.get(3)?);
+        Ok(vector.map(|vector| Stored {
+            id,
+            vector,
+            last_used,
+        }))
+    });
+    Ok(row.optional()?.flatten())
 }
 
 fn is_sound(vector: &[f32]) -> bool {

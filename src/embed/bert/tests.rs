@@ -20,21 +20,36 @@ fn config() -> Vec<u8> {
 // Small numbers without a pattern that any layer could cancel.
 fn tensor(shape: &[usize], seed: usize) -> Tensor {
     let count = shape.iter().product();
-    let values: Vec<f32> =
-        (0..count).map(|n| (((n * 37 + seed * 101) % 97) as f32 - 48.0) / 64.0).collect();
+    // A multiplicative hash (Knuth's constant), folded into -0.75..0.75.
+    let value = |n: usize| {
+        let bits = ((n + 1) * (seed + 7)).wrapping_mul(2_654_435_761) >> 9;
+        ((bits % 97) as f32 - 48.0) / 64.0
+    };
+    let values: Vec<f32> = (0..count).map(value).collect();
     Tensor::from_vec(values, shape, &Device::Cpu).unwrap()
 }
 
 fn weights() -> HashMap<String, Tensor> {
     let layer = "encoder.layer.0";
     let mut shapes: Vec<(String, Vec<usize>)> = vec![
-        ("embeddings.word_embeddings.weight".into(), vec![VOCAB, HIDDEN]),
-        ("embeddings.position_embeddings.weight".into(), vec![POSITIONS, HIDDEN]),
-        ("embeddings.token_type_embeddings.weight".into(), vec![2, HIDDEN]),
+        (
+            "embeddings.word_embeddings.weight".into(),
+            vec![VOCAB, HIDDEN],
+        ),
+        (
+            "embeddings.position_embeddings.weight".into(),
+            vec![POSITIONS, HIDDEN],
+        ),
+        (
+            "embeddings.token_type_embeddings.weight".into(),
+            vec![2, HIDDEN],
+        ),
     ];
-    for norm in
-        ["embeddings".into(), format!("{layer}.attention.output"), format!("{layer}.output")]
-    {
+    for norm in [
+        "embeddings".into(),
+        format!("{layer}.attention.output"),
+        format!("{layer}.output"),
+    ] {
         shapes.push((format!("{norm}.LayerNorm.weight"), vec![HIDDEN]));
         shapes.push((format!("{norm}.LayerNorm.bias"), vec![HIDDEN]));
     }
@@ -49,7 +64,10 @@ fn weights() -> HashMap<String, Tensor> {
         shapes.push((format!("{layer}.{name}.weight"), vec![out, inner]));
         shapes.push((format!("{layer}.{name}.bias"), vec![out]));
     }
-    let tensors = shapes.iter().enumerate().map(|(n, (name, s))| (name.clone(), tensor(s, n)));
+    let tensors = shapes
+        .iter()
+        .enumerate()
+        .map(|(n, (name, s))| (name.clone(), tensor(s, n)));
     tensors.collect()
 }
 
@@ -83,7 +101,10 @@ fn a_half_precision_file_is_computed_in_f32() {
         .map(|(name, tensor)| (name.clone(), tensor.to_dtype(DType::F32).unwrap()))
         .collect();
     let ids = [2, 4, 7, 3];
-    assert_eq!(load(&half).forward(&ids).unwrap(), load(&rounded).forward(&ids).unwrap());
+    assert_eq!(
+        load(&half).forward(&ids).unwrap(),
+        load(&rounded).forward(&ids).unwrap()
+    );
 }
 
 #[test]
@@ -91,7 +112,10 @@ fn numbers_that_are_not_finite_are_an_error() {
     for bad in [f32::NAN, f32::INFINITY] {
         let mut tensors = weights();
         let name = "encoder.layer.0.output.dense.bias";
-        tensors.insert(name.into(), Tensor::full(bad, HIDDEN, &Device::Cpu).unwrap());
+        tensors.insert(
+            name.into(),
+            Tensor::full(bad, HIDDEN, &Device::Cpu).unwrap(),
+        );
         let error = load(&tensors).forward(&[2, 3]).unwrap_err();
         assert!(error.contains("finite"), "{error}");
     }
@@ -102,7 +126,12 @@ fn numbers_that_are_not_finite_are_an_error() {
 fn ids_out_of_range_are_errors_not_panics() {
     let bert = load(&weights());
     for ids in [&[VOCAB as u32][..], &[u32::MAX], &[1; POSITIONS + 1], &[]] {
-        assert!(bert.forward(ids).is_err(), "{} ids from {:?}", ids.len(), ids.first());
+        assert!(
+            bert.forward(ids).is_err(),
+            "{} ids from {:?}",
+            ids.len(),
+            ids.first()
+        );
     }
     assert!(bert.forward(&[1; POSITIONS]).is_ok());
 }
@@ -116,9 +145,12 @@ fn an_adapter_changes_the_vector() {
         (format!("{name}.lora_A"), tensor(&[2, HIDDEN], 1)),
         (format!("{name}.lora_B"), tensor(&[HIDDEN, 2], 2)),
     ]));
-    let scale = Scale { rank: 2, alpha: 4.0, strength: 0.5 };
-    let tuned =
-        Bert::load(&config(), file(&tensors), &[(&adapter, scale)], Device::Cpu).unwrap();
+    let scale = Scale {
+        rank: 2,
+        alpha: 4.0,
+        strength: 0.5,
+    };
+    let tuned = Bert::load(&config(), file(&tensors), &[(&adapter, scale)], Device::Cpu).unwrap();
     assert_ne!(tuned.forward(&[2, 5, 3]).unwrap(), plain);
 }
 
@@ -132,7 +164,12 @@ fn broken_files_are_refused_by_name() {
     let mut tensors = weights();
     tensors.remove("encoder.layer.0.output.dense.weight");
     let missing = error(&config(), file(&tensors));
-    assert!(missing.contains("encoder.layer.0.output.dense.weight"), "{missing}");
-    let config = String::from_utf8(config()).unwrap().replace("heads\":2", "heads\":0");
+    assert!(
+        missing.contains("encoder.layer.0.output.dense.weight"),
+        "{missing}"
+    );
+    let config = String::from_utf8(config())
+        .unwrap()
+        .replace("heads\":2", "heads\":0");
     assert!(error(config.as_bytes(), file(&weights())).contains("0 heads"));
 }

@@ -28,7 +28,10 @@ impl FakeHub {
         let files: HashMap<String, String> = files
             .iter()
             .map(|(name, body)| {
-                (format!("/team/model/resolve/{REVISION}/{name}"), (*body).to_owned())
+                (
+                    format!("/team/model/resolve/{REVISION}/{name}"),
+                    (*body).to_owned(),
+                )
             })
             .collect();
         let etag = etag.to_owned();
@@ -48,9 +51,7 @@ impl FakeHub {
         })
     }
 
-    fn answering(
-        answer: impl Fn(&str, usize, Option<usize>) -> String + Send + 'static,
-    ) -> Self {
+    fn answering(answer: impl Fn(&str, usize, Option<usize>) -> String + Send + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let endpoint = format!("http://{}", listener.local_addr().unwrap());
         let heard = Arc::new(Mutex::new(Vec::new()));
@@ -94,8 +95,10 @@ fn read_request(stream: &TcpStream, heard: &mut Vec<String>) -> (String, usize, 
 fn spec() -> ModelSpec {
     let mut model = crate::embed::manifest().unwrap().models[0].clone();
     model.variants.truncate(1);
-    model.variants[0].hub =
-        Some(HubSource { repo: "team/model".into(), revision: REVISION.into() });
+    model.variants[0].hub = Some(HubSource {
+        repo: "team/model".into(),
+        revision: REVISION.into(),
+    });
     model.variants[0].files = vec![FileSpec {
         name: "model.safetensors".into(),
         sha256: files::hex(&Sha256::digest(GOOD)),
@@ -106,7 +109,11 @@ fn spec() -> ModelSpec {
 
 fn options(endpoint: &str) -> HubOptions {
     let stall = Duration::from_secs(5);
-    HubOptions { endpoint: Some(endpoint.into()), stall, ..HubOptions::default() }
+    HubOptions {
+        endpoint: Some(endpoint.into()),
+        stall,
+        ..HubOptions::default()
+    }
 }
 
 fn target(dir: &Path) -> PathBuf {
@@ -123,7 +130,11 @@ fn the_right_file_arrives_once() {
     assert!(fs::symlink_metadata(&fetched[0]).unwrap().is_file());
     // Nothing else is left, and a second pull asks for nothing.
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
-    assert!(pull(&spec(), dir.path(), &options("http://127.0.0.1:1")).unwrap().is_empty());
+    assert!(
+        pull(&spec(), dir.path(), &options("http://127.0.0.1:1"))
+            .unwrap()
+            .is_empty()
+    );
 }
 
 #[test]
@@ -131,12 +142,23 @@ fn a_wrong_file_of_the_right_size_never_reaches_the_folder() {
     let hub = FakeHub::serving(&[("model.safetensors", &GOOD.replace('w', "v"))]);
     let dir = tempfile::tempdir().unwrap();
     let error = pull(&spec(), dir.path(), &hub.options()).unwrap_err();
-    assert!(matches!(&error, HubError::File(FileError::Digest { .. })), "{error}");
-    assert!(error.to_string().contains(&spec().variants[0].files[0].sha256), "{error}");
+    assert!(
+        matches!(&error, HubError::File(FileError::Digest { .. })),
+        "{error}"
+    );
+    assert!(
+        error
+            .to_string()
+            .contains(&spec().variants[0].files[0].sha256),
+        "{error}"
+    );
     assert!(!target(dir.path()).exists());
     // The wrong bytes are gone too: the next pull starts anew and succeeds.
     let right = FakeHub::serving(&[("model.safetensors", GOOD)]);
-    assert_eq!(pull(&spec(), dir.path(), &right.options()).unwrap().len(), 1);
+    assert_eq!(
+        pull(&spec(), dir.path(), &right.options()).unwrap().len(),
+        1
+    );
 }
 
 #[test]
@@ -153,15 +175,22 @@ fn a_wrong_local_file_is_replaced() {
 fn a_wrong_size_is_refused_before_the_download() {
     let hub = FakeHub::serving(&[("model.safetensors", "short")]);
     let dir = tempfile::tempdir().unwrap();
-    let error = pull(&spec(), dir.path(), &hub.options()).unwrap_err().to_string();
-    assert!(error.contains("expected 21 bytes, the hub has 5"), "{error}");
+    let error = pull(&spec(), dir.path(), &hub.options())
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("expected 21 bytes, the hub has 5"),
+        "{error}"
+    );
 }
 
 #[test]
 fn an_etag_cannot_name_a_path() {
     let hub = FakeHub::with_etag(&[("model.safetensors", GOOD)], "\"../../escape\"");
     let dir = tempfile::tempdir().unwrap();
-    let error = pull(&spec(), dir.path(), &hub.options()).unwrap_err().to_string();
+    let error = pull(&spec(), dir.path(), &hub.options())
+        .unwrap_err()
+        .to_string();
     assert!(error.contains("is no etag"), "{error}");
 }
 
@@ -182,14 +211,20 @@ fn an_unreachable_hub_is_named() {
 fn a_missing_file_and_a_panicking_answer_are_errors() {
     let dir = tempfile::tempdir().unwrap();
     let hub = FakeHub::serving(&[]);
-    let error = pull(&spec(), dir.path(), &hub.options()).unwrap_err().to_string();
+    let error = pull(&spec(), dir.path(), &hub.options())
+        .unwrap_err()
+        .to_string();
     assert!(error.contains("404"), "{error}");
     // hf-hub expects a location in every redirect, and panics without.
     let hub = FakeHub::answering(|_, _, _| {
-        format!("HTTP/1.1 302 Found\r\nETag: \"a\"\r\nX-Repo-Commit: {REVISION}\r\n\
-                 Content-Length: 0\r\n")
+        format!(
+            "HTTP/1.1 302 Found\r\nETag: \"a\"\r\nX-Repo-Commit: {REVISION}\r\n\
+                 Content-Length: 0\r\n"
+        )
     });
-    let error = pull(&spec(), dir.path(), &hub.options()).unwrap_err().to_string();
+    let error = pull(&spec(), dir.path(), &hub.options())
+        .unwrap_err()
+        .to_string();
     assert!(error.contains("panicked"), "{error}");
 }
 
@@ -198,7 +233,10 @@ fn a_silent_hub_is_given_up() {
     // Accepts connections and never answers.
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let endpoint = format!("http://{}", listener.local_addr().unwrap());
-    let options = HubOptions { stall: Duration::from_millis(200), ..options(&endpoint) };
+    let options = HubOptions {
+        stall: Duration::from_millis(200),
+        ..options(&endpoint)
+    };
     let dir = tempfile::tempdir().unwrap();
     let error = pull(&spec(), dir.path(), &options).unwrap_err().to_string();
     assert!(error.contains("nothing received for 200ms"), "{error}");
@@ -208,10 +246,18 @@ fn a_silent_hub_is_given_up() {
 fn the_token_is_sent_but_never_shown() {
     let dir = tempfile::tempdir().unwrap();
     let hub = FakeHub::serving(&[("model.safetensors", GOOD)]);
-    let options = HubOptions { token: Some("hf_secret".into()), ..hub.options() };
+    let options = HubOptions {
+        token: Some("hf_secret".into()),
+        ..hub.options()
+    };
     pull(&spec(), dir.path(), &options).unwrap();
     let heard = hub.heard.lock().unwrap();
-    assert!(heard.iter().any(|line| line == "authorization: bearer hf_secret"), "{heard:?}");
+    assert!(
+        heard
+            .iter()
+            .any(|line| line == "authorization: bearer hf_secret"),
+        "{heard:?}"
+    );
     assert!(!format!("{options:?}").contains("secret"));
 }
 
@@ -220,6 +266,8 @@ fn a_model_without_a_repository_points_to_make() {
     let dir = tempfile::tempdir().unwrap();
     let mut spec = spec();
     spec.variants[0].hub = None;
-    let error = pull(&spec, dir.path(), &HubOptions::default()).unwrap_err().to_string();
+    let error = pull(&spec, dir.path(), &HubOptions::default())
+        .unwrap_err()
+        .to_string();
     assert!(error.contains("make models"), "{error}");
 }

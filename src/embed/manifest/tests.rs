@@ -1,7 +1,10 @@
 use super::*;
 
 fn changed(from: &str, to: &str) -> String {
-    assert!(TEXT.contains(from), "the manifest has no {from:?} to change");
+    assert!(
+        TEXT.contains(from),
+        "the manifest has no {from:?} to change"
+    );
     let text = TEXT.replacen(from, to, 1);
     Manifest::parse(&text).unwrap_err().to_string()
 }
@@ -22,10 +25,16 @@ fn the_manifest_of_this_binary_is_valid() {
 fn every_adapter_is_part_of_the_binary() {
     for adapter in &manifest().unwrap().adapters {
         adapter.bytes().unwrap();
-        let other = AdapterSpec { sha256: "0".repeat(64), ..adapter.clone() };
+        let other = AdapterSpec {
+            sha256: "0".repeat(64),
+            ..adapter.clone()
+        };
         let error = other.bytes().unwrap_err().to_string();
         assert!(error.contains(&adapter.sha256), "{error}");
-        let absent = AdapterSpec { file: "adapters/none".into(), ..adapter.clone() };
+        let absent = AdapterSpec {
+            file: "adapters/none".into(),
+            ..adapter.clone()
+        };
         assert!(absent.bytes().is_err());
     }
 }
@@ -62,7 +71,13 @@ fn wrong_values_are_refused_by_name() {
     assert!(changed("normalize = true", "normalize = false").contains("normalize"));
     assert!(changed("name = \"config.json\"", "name = \"../config\"").contains("../config"));
     assert!(changed("name = \"config.json\"", "name = \"conf.json\"").contains("config.json"));
-    assert!(changed("id = \"multilingual-e5-small\"", "id = \"all-minilm-l6-v2\"").contains("twice"));
+    assert!(
+        changed(
+            "id = \"multilingual-e5-small\"",
+            "id = \"all-minilm-l6-v2\""
+        )
+        .contains("twice")
+    );
     assert!(changed("model = \"multilingual-e5-small\"", "model = \"e6\"").contains("e6"));
     let digest = &manifest().unwrap().models[0].variants[0].files[0].sha256;
     assert!(changed(digest, &digest.to_uppercase()).contains("lowercase"));
@@ -85,9 +100,18 @@ fn the_digest_changes_with_all_that_a_vector_depends_on() {
     let base = e5.digest(&e5.variants[0], &adapters);
     assert_eq!(base.len(), 64);
     assert_eq!(e5.digest(&e5.variants[0], &adapters), base);
-    let half = AdapterSpec { strength: 0.25, ..adapters[0].clone() };
-    let shorter = ModelSpec { max_tokens: 128, ..e5.clone() };
-    let renamed = ModelSpec { query_prefix: "q: ".into(), ..e5.clone() };
+    let half = AdapterSpec {
+        strength: 0.25,
+        ..adapters[0].clone()
+    };
+    let shorter = ModelSpec {
+        max_tokens: 128,
+        ..e5.clone()
+    };
+    let renamed = ModelSpec {
+        query_prefix: "q: ".into(),
+        ..e5.clone()
+    };
     for other in [
         e5.digest(&e5.variants[1], &adapters),
         e5.digest(&e5.variants[0], &[]),

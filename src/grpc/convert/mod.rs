@@ -1,9 +1,13 @@
 //! Between protobuf messages and domain types, both ways. Nothing here decides anything.
 
 mod entry;
+mod event;
+mod journal;
 mod route;
 
 pub(super) use entry::{
     count, entry_from, entry_to, kind_filter_from, reference_to, summary_to,
 };
+pub(super) use event::{new_event_from, time_from, time_to, types_from};
+pub(super) use journal::{journal_entry_to, large};
 pub(super) use route::{degradation_to, request_from, result_to, stage_to, wants_full};

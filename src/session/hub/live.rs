@@ -65,7 +65,7 @@ pub(super) struct Live {
     pub streams: usize,
     /// When it began, on tokio's clock; before the process where it was rebuilt.
     began: Instant,
-    /// Time it was open before `began`.
+    /// Time it was open before `began`; while no server ran, no time passed.
     before: Duration,
     lease: Duration,
     heard: Instant,
@@ -97,11 +97,6 @@ impl Live {
             heard: now,
             answers: VecDeque::new(),
         }
-    }
-
-    /// Says that the loop has been open for so long already.
-    pub fn open_for(&mut self, before: Duration) {
-        self.before = before;
     }
 
     /// Time since it began; stands still once it has ended.

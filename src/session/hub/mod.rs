@@ -509,7 +509,7 @@ impl LoopHub {
 
     /// Somebody ended the loop by the journal itself: takes over how.
     async fn learn_end(&self, live: &mut Live) -> Result<(), LoopError> {
-        let types = TypeSet::of([EventType::Terminated]);
+        let types = TypeSet::from_iter([EventType::Terminated]);
         let filter = Filter { types, ..Filter::of_loop(&live.loop_id) };
         for entry in self.inner.journal.newest(&filter, 1).await? {
             live.end_by(&entry.event);
@@ -561,7 +561,7 @@ impl LoopHub {
         sequence: u64,
     ) -> Result<Vec<Answer>, LoopError> {
         const MOST: usize = 1_000;
-        let types = TypeSet::of([EventType::Custom]);
+        let types = TypeSet::from_iter([EventType::Custom]);
         let filter = Filter { types, ..Filter::of_loop(loop_id) };
         let entries = self.inner.journal.newest(&filter, MOST).await?;
         Ok(entries

@@ -36,7 +36,7 @@ impl LoopHub {
     }
 
     async fn rebuilt(&self, open: &OpenLoop) -> Result<Rebuilt, LoopError> {
-        let types = TypeSet::of([EventType::Started, EventType::Custom]);
+        let types = TypeSet::from_iter([EventType::Started, EventType::Custom]);
         let filter = Filter { types, ..Filter::of_loop(&open.loop_id) };
         let mut live: Option<Live> = None;
         let mut headless = false;

@@ -1,0 +1,105 @@
+//! What the stages found about a prompt, and how it ranks the entries.
+
+use super::confidence::Calibration;
+use super::lexical::{self, FieldWeights, LexicalScore};
+use super::profile::Profile;
+use super::request::{Mode, Request};
+use super::result::{Ranked, ScoreParts};
+use super::select::{Scored, rank};
+use super::semantic::Similarity;
+use crate::index::{IndexedEntry, Snapshot};
+use crate::text::script::{ScriptGroup, script_group};
+use crate::text::{distinct, tokenize};
+
+/// What the stages found, indexed by slot.
+pub(super) struct Evidence<'a> {
+    snapshot: &'a Snapshot,
+    weights: FieldWeights,
+    /// Distinct tokens of the prompt.
+    tokens: Vec<String>,
+    /// Scripts the prompt is written in.
+    pub group: ScriptGroup,
+    lexical: Vec<LexicalScore>,
+    /// Present where the model took part.
+    pub semantic: Option<(Vec<Similarity>, &'static Profile)>,
+}
+
+impl<'a> Evidence<'a> {
+    /// What the tokens of a prompt say.
+    pub fn lexical(snapshot: &'a Snapshot, request: &Request, weights: FieldWeights) -> Self {
+        let tokens = distinct(tokenize(&request.prompt));
+        let lexical = lexical::score(snapshot, &tokens, &weights);
+        let group = script_group(&request.prompt);
+        Self { snapshot, weights, tokens, group, lexical, semantic: None }
+    }
+
+    /// Entries that take part, best first. Without similarities, those without a token in
+    /// common are left out.
+    pub fn rank(&self, request: &Request, mode: Mode, calibration: &Calibration) -> Vec<Scored> {
+        let mut scored: Vec<Scored> = self
+            .snapshot
+            .entries()
+            .filter(|indexed| request.allows(&indexed.entry))
+            .filter_map(|indexed| {
+                let coverage = self.lexical[indexed.slot as usize].coverage;
+                let raw = match (mode, &self.semantic) {
+                    (Mode::Lexical, _) | (_, None) if coverage <= 0.0 => return None,
+                    (Mode::Lexical, _) | (_, None) => coverage,
+                    (Mode::Semantic, Some(_)) => self.similarity(indexed),
+                    (Mode::Hybrid, Some((_, profile))) => {
+                        self.similarity(indexed) + profile.coverage * coverage
+                    }
+                };
+                let score = calibration.score(raw);
+                raw.is_finite().then_some(Scored { slot: indexed.slot, raw, score })
+            })
+            .collect();
+        rank(self.snapshot, &mut scored);
+        scored
+    }
+
+    /// The entries with everything that is known of them.
+    pub fn describe(&self, scored: &[Scored]) -> Vec<Ranked> {
+        let describe = |scored: &Scored| {
+            let indexed = self.snapshot.entry(scored.slot)?;
+            Some(Ranked {
+                entry: indexed.entry.clone(),
+                score: scored.score,
+                lexical_score: self.lexical[scored.slot as usize].share,
+                matched: lexical::matched(indexed, &self.tokens, &self.weights),
+                parts: self.parts(indexed, scored.raw),
+            })
+        };
+        scored.iter().filter_map(describe).collect()
+    }
+
+    fn similarity(&self, indexed: &IndexedEntry) -> f32 {
+        match (&self.semantic, &indexed.vectors) {
+            (Some((similarities, profile)), Some(vectors)) => {
+                similarities[indexed.slot as usize].combined(vectors, self.group, profile)
+            }
+            _ => 0.0,
+        }
+    }
+
+    fn parts(&self, indexed: &IndexedEntry, raw: f32) -> ScoreParts {
+        let slot = indexed.slot as usize;
+        let mut parts = ScoreParts {
+            coverage: f64::from(self.lexical[slot].coverage),
+            raw: f64::from(raw),
+            ..ScoreParts::default()
+        };
+        if let (Some((similarities, profile)), Some(vectors)) = (&self.semantic, &indexed.vectors)
+            && similarities[slot].is_known()
+        {
+            let similarity = similarities[slot];
+            parts.similarity = Some(f64::from(similarity.text));
+            parts.hub = f64::from(profile.hub * vectors.text_hub.of(self.group));
+            parts.nearest_example = similarity.example.and_then(|(cosine, number)| {
+                let example = indexed.entry.examples.get(usize::from(number))?;
+                Some((f64::from(cosine), example.clone()))
+            });
+        }
+        parts
+    }
+}
