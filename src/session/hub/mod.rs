@@ -25,9 +25,8 @@ use super::fingerprint::Fingerprint;
 use super::profile::{Filtered, Tool, ToolProfile, Trust, check_tools};
 use super::report::StepReport;
 use super::state::{LoopRecord, LoopState};
-use super::verdict::Verdict;
 use crate::error::Violations;
-use crate::journal::event::{Started, Terminated, TerminationReason, Usage};
+use crate::journal::event::{Started, TerminationReason, Usage};
 use crate::journal::{
     Append, EventType, Filter, Journal, JournalError, LoopEvent, NewEvent, RESERVED_PREFIX,
     TypeSet, check_loop_id, check_optional_id,
@@ -727,14 +726,6 @@ fn check_report(request_id: &str, step_id: &str, reported: &Reported) -> Result<
 fn digest_of(request: &impl std::fmt::Debug) -> Fingerprint {
     Fingerprint::exact(&format!("{request:?}"))
 }
-
-/// The parts of a verdict that an attempt adds; for callers that answer an attempt.
-pub fn attempt_of(verdict: &Verdict) -> Option<super::tracker::Attempt> {
-    verdict.attempt
-}
-
-/// How a loop ended.
-pub type Ended = Terminated;
 
 #[cfg(test)]
 mod tests;

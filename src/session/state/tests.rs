@@ -513,6 +513,36 @@ fn trying_three_mends_of_one_test_is_nudged_but_not_stopped() {
 }
 
 #[test]
+fn a_repetition_between_new_calls_is_nudged_but_not_stopped() {
+    let mut fed = Fed::unlimited();
+    let mut decisions = Vec::new();
+    for n in 0..8 {
+        decisions.push(fed.failed("cargo test", "test_a FAILED"));
+        decisions.push(fed.ok(&format!("cat src/part_{n}.rs"), &format!("text {n}")));
+    }
+    assert!(decisions.contains(&Nudge) && !decisions.contains(&Stop), "{decisions:?}");
+}
+
+#[test]
+fn similar_calls_that_say_nothing_are_nudged_late_and_never_stopped() {
+    let mut fed = Fed::unlimited();
+    let call = |n: usize| format!("sed -i s/old_name/new_name/ src/file.rs {}", "-e x ".repeat(n));
+    let decisions = times(8, |n| fed.ok(&call(n), ""));
+    assert_eq!(decisions[..4], [Continue, Continue, Continue, Nudge]);
+    assert_eq!(decisions[4..], [Continue; 4]);
+}
+
+#[test]
+fn one_call_over_and_over_is_no_cycle() {
+    let off = Limits::new(0, 0);
+    let mut config = LoopConfig { max_iterations: 100, ..LoopConfig::default() };
+    config.rules =
+        LoopRules { repeated_call: off, immediate_repeat: off, similar_call: off, same_result: off, ..LoopRules::default() };
+    let mut fed = Fed::new(config);
+    assert_eq!(times(20, |_| fed.ok("read a", "alpha")), [Continue; 20]);
+}
+
+#[test]
 fn looking_at_the_same_thing_now_and_then_is_no_loop() {
     let mut fed = Fed::unlimited();
     for n in 0..30 {
