@@ -63,7 +63,7 @@ $(MODELS_READY): models/fetch.py $(wildcard models/manifest.toml)
 # Checking it
 
 .PHONY: test
-test: lint rust-test feature-check stubs-check python-test go-test ## Run every check and every test
+test: lint models rust-test feature-check stubs-check python-test go-test ## Run every check and every test
 	$(call say,test: everything passed)
 
 .PHONY: lint
@@ -96,7 +96,7 @@ go-lint: ## gofmt and go vet
 	@cd $(GO_CLIENT) && $(GO) vet ./...
 
 .PHONY: rust-test
-rust-test: ## cargo test
+rust-test: models ## cargo test
 	$(call say,rust-test: cargo test)
 	@$(CARGO) test $(LOCKED)
 
@@ -105,10 +105,12 @@ feature-check: ## cargo check without default features
 	$(call say,feature-check: cargo check --no-default-features)
 	@$(CARGO) check $(LOCKED) --no-default-features
 
+# By way of `cargo test`: `cargo build` would choose other features for some dependencies and
+# build them a second time.
 .PHONY: debug-build
-debug-build:
+debug-build: models
 	$(call say,debug-build: the binary that the end-to-end tests run)
-	@$(CARGO) build $(LOCKED) --bin signalbox
+	@$(CARGO) test $(LOCKED) --no-run --quiet --test real_model
 
 .PHONY: python-test
 python-test: $(VENV_READY) debug-build ## End-to-end tests through the Python client

@@ -19,10 +19,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo:rerun-if-changed=build.rs");
     let descriptors = protox::compile(FILES, ["proto"])?;
     let out = PathBuf::from(env::var("OUT_DIR")?);
-    fs::write(
-        out.join("descriptors.bin"),
-        prost_bytes(&descriptors),
-    )?;
+    fs::write(out.join("descriptors.bin"), prost_bytes(&descriptors))?;
     tonic_prost_build::configure()
         .codec_path("crate::grpc::codec::StrictCodec")
         .compile_fds(descriptors)?;

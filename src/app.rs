@@ -53,13 +53,17 @@ impl Engine {
         let embedder = embedder(&config.model);
         let index = Arc::new(Index::default());
         let max_entries = config.limits.max_entries;
-        let registry =
-            Registry::new(index.clone(), embedder.clone(), store.clone(), max_entries);
+        let registry = Registry::new(index.clone(), embedder.clone(), store.clone(), max_entries);
         let entries = registry.fill(imported.entries).await?;
         let revision = index.snapshot().revision();
         tracing::info!(entries, revision, "catalogue loaded");
         let router = Router::new(index, embedder.clone(), config.route.settings());
-        Ok(Self { registry, embedder, router, store })
+        Ok(Self {
+            registry,
+            embedder,
+            router,
+            store,
+        })
     }
 
     /// Waits until the encoder is loaded and the entries have vectors, or it is known that
@@ -135,7 +139,9 @@ pub async fn serve(config: Config, announce: impl Fn(String)) -> anyhow::Result<
         durable: config.store.data_dir.is_some(),
         draining: draining.clone(),
     };
-    let routes = grpc::routes(domain).await.context("reflection cannot be built")?;
+    let routes = grpc::routes(domain)
+        .await
+        .context("reflection cannot be built")?;
     let edge = Edge::new(routes, &config.limits, draining.clone());
     let grace = config.server.drain();
     let mut server = tokio::spawn(grpc::serve(doors, edge, draining.clone(), grace));
@@ -152,7 +158,11 @@ pub async fn serve(config: Config, announce: impl Fn(String)) -> anyhow::Result<
         }
         readiness.clear(Blocker::Model);
         let snapshot = engine.registry.index().snapshot();
-        announce(format!("ready: {} entries, {}", snapshot.len(), describe(&state)));
+        announce(format!(
+            "ready: {} entries, {}",
+            snapshot.len(),
+            describe(&state)
+        ));
         std::future::pending::<()>().await;
     };
     tokio::select! {

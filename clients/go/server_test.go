@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -59,21 +60,30 @@ func serveAndRun(m *testing.M) (code int, err error) {
 	socket := filepath.Join(folder, "door.sock")
 	doors = map[string]string{"tcp": tcp, "unix": "unix://" + socket}
 
-	// The fetched models where there are any, else an empty folder: routing by tokens alone.
-	models := filepath.Join(repository, "models", "weights")
-	if _, err := os.Stat(models); err != nil {
-		models = filepath.Join(folder, "no-models")
-		if err := os.Mkdir(models, 0o700); err != nil {
+	arguments := []string{"serve",
+		"--listen", tcp, "--uds", socket,
+		"--catalog", filepath.Join(repository, "catalogs", "starter")}
+	// The real model where the Rust tests left the catalogue's vectors, so that the server is
+	// ready at once; else routing by tokens alone.
+	vectors := filepath.Join(targetFolder(repository), "tmp", "starter-vectors")
+	if _, err := os.Stat(vectors); err == nil {
+		data := filepath.Join(folder, "data")
+		if err := os.CopyFS(data, os.DirFS(vectors)); err != nil {
 			return 0, err
 		}
+		models := filepath.Join(repository, "models", "weights")
+		arguments = append(arguments, "--models-dir", models, "--data-dir", data)
+	} else {
+		arguments = append(arguments, "--model", "none")
 	}
 
 	var output bytes.Buffer
-	server := exec.Command(binary, "serve",
-		"--listen", tcp, "--uds", socket,
-		"--catalog", filepath.Join(repository, "catalogs", "starter"),
-		"--models-dir", models)
+	server := exec.Command(binary, arguments...)
 	server.Dir, server.Stdout, server.Stderr = folder, &output, &output
+	// Its settings are the flags above and nothing of whoever runs the tests.
+	server.Env = slices.DeleteFunc(os.Environ(), func(each string) bool {
+		return strings.HasPrefix(each, "SIGNALBOX_")
+	})
 	if err := server.Start(); err != nil {
 		return 0, err
 	}
@@ -111,13 +121,7 @@ func findBinary(repository string) (string, error) {
 	if named := os.Getenv("SIGNALBOX_BIN"); named != "" {
 		return filepath.Abs(named)
 	}
-	target := os.Getenv("CARGO_TARGET_DIR")
-	if target == "" {
-		target = "target"
-	}
-	if !filepath.IsAbs(target) {
-		target = filepath.Join(repository, target)
-	}
+	target := targetFolder(repository)
 	for _, profile := range []string{"release", "debug"} {
 		binary := filepath.Join(target, profile, "signalbox")
 		if _, err := os.Stat(binary); err == nil {
@@ -125,6 +129,18 @@ func findBinary(repository string) (string, error) {
 		}
 	}
 	return "", fmt.Errorf("no binary to test in %s: run `cargo build` or set SIGNALBOX_BIN", target)
+}
+
+// targetFolder answers where cargo puts what it builds.
+func targetFolder(repository string) string {
+	target := os.Getenv("CARGO_TARGET_DIR")
+	if target == "" {
+		target = "target"
+	}
+	if !filepath.IsAbs(target) {
+		target = filepath.Join(repository, target)
+	}
+	return target
 }
 
 func freeAddress() (string, error) {

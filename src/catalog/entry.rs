@@ -77,8 +77,15 @@ pub struct EntryId {
 impl EntryId {
     /// Identity from its parts; an empty source is [`DEFAULT_SOURCE`].
     pub fn new(source: &str, name: &str) -> Self {
-        let source = if source.is_empty() { DEFAULT_SOURCE } else { source };
-        Self { source: source.to_owned(), name: name.to_owned() }
+        let source = if source.is_empty() {
+            DEFAULT_SOURCE
+        } else {
+            source
+        };
+        Self {
+            source: source.to_owned(),
+            name: name.to_owned(),
+        }
     }
 }
 
@@ -180,7 +187,10 @@ impl Entry {
             if text.trim().is_empty() {
                 add(field, "must not be blank".into());
             } else if count > MAX_NAME_CHARS {
-                add(field, format!("{count} characters exceed the limit of {MAX_NAME_CHARS}"));
+                add(
+                    field,
+                    format!("{count} characters exceed the limit of {MAX_NAME_CHARS}"),
+                );
             } else if text.chars().any(char::is_control) {
                 add(field, "must not hold control characters".into());
             }
@@ -191,7 +201,10 @@ impl Entry {
             ("responsibility", &self.responsibility),
         ] {
             if text.len() > MAX_TEXT_BYTES {
-                add(field, format!("{} bytes exceed the limit of {MAX_TEXT_BYTES}", text.len()));
+                add(
+                    field,
+                    format!("{} bytes exceed the limit of {MAX_TEXT_BYTES}", text.len()),
+                );
             }
         }
         for (field, items) in [
@@ -204,7 +217,10 @@ impl Entry {
             ("tags", &self.tags),
         ] {
             if items.len() > MAX_LIST_ITEMS {
-                add(field, format!("{} items exceed the limit of {MAX_LIST_ITEMS}", items.len()));
+                add(
+                    field,
+                    format!("{} items exceed the limit of {MAX_LIST_ITEMS}", items.len()),
+                );
             }
             for (at, item) in items.iter().enumerate() {
                 check_item(&mut add, &format!("{field}[{at}]"), item);
@@ -212,25 +228,37 @@ impl Entry {
         }
         if self.not_when.len() > MAX_LIST_ITEMS {
             let count = self.not_when.len();
-            add("not_when", format!("{count} items exceed the limit of {MAX_LIST_ITEMS}"));
+            add(
+                "not_when",
+                format!("{count} items exceed the limit of {MAX_LIST_ITEMS}"),
+            );
         }
         for (at, item) in self.not_when.iter().enumerate() {
             check_item(&mut add, &format!("not_when[{at}].text"), &item.text);
         }
         if self.annotations.len() > MAX_LIST_ITEMS {
             let count = self.annotations.len();
-            add("annotations", format!("{count} items exceed the limit of {MAX_LIST_ITEMS}"));
+            add(
+                "annotations",
+                format!("{count} items exceed the limit of {MAX_LIST_ITEMS}"),
+            );
         }
         for (key, value) in &self.annotations {
             if key.len() + value.len() > MAX_TEXT_BYTES {
                 let key: String = key.chars().take(40).collect();
-                add("annotations", format!("{key:?} exceeds the limit of {MAX_TEXT_BYTES} bytes"));
+                add(
+                    "annotations",
+                    format!("{key:?} exceeds the limit of {MAX_TEXT_BYTES} bytes"),
+                );
             }
         }
         if let Some(schema) = &self.input_schema {
             if schema.len() > MAX_SCHEMA_BYTES {
                 let size = schema.len();
-                add("input_schema", format!("{size} bytes exceed the limit of {MAX_SCHEMA_BYTES}"));
+                add(
+                    "input_schema",
+                    format!("{size} bytes exceed the limit of {MAX_SCHEMA_BYTES}"),
+                );
             } else if let Err(error) = serde_json::from_str::<serde_json::Value>(schema) {
                 add("input_schema", format!("is no JSON: {error}"));
             }
@@ -242,7 +270,10 @@ fn check_item(add: &mut impl FnMut(&str, String), field: &str, item: &str) {
     if item.trim().is_empty() {
         add(field, "must not be blank".into());
     } else if item.len() > MAX_ITEM_BYTES {
-        add(field, format!("{} bytes exceed the limit of {MAX_ITEM_BYTES}", item.len()));
+        add(
+            field,
+            format!("{} bytes exceed the limit of {MAX_ITEM_BYTES}", item.len()),
+        );
     }
 }
 
@@ -256,7 +287,10 @@ pub fn check_batch(path: &str, entries: &[Entry]) -> Violations {
         if !seen.insert(&entry.id) {
             violations.push(FieldViolation::new(
                 format!("{path}[{at}].name"),
-                format!("{:?} stands twice in source {:?}", entry.id.name, entry.id.source),
+                format!(
+                    "{:?} stands twice in source {:?}",
+                    entry.id.name, entry.id.source
+                ),
             ));
         }
     }

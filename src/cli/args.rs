@@ -56,7 +56,12 @@ impl EngineArgs {
     pub fn overrides(&self, mut overrides: Overrides) -> Overrides {
         if !self.catalog.is_empty() {
             let paths = self.catalog.iter().map(|path| text(path).into()).collect();
-            set(&mut overrides, "catalog", "paths", toml::Value::Array(paths));
+            set(
+                &mut overrides,
+                "catalog",
+                "paths",
+                toml::Value::Array(paths),
+            );
         }
         if let Some(model) = &self.model {
             set(&mut overrides, "model", "id", model.clone());
@@ -169,6 +174,9 @@ pub struct EvalRoutingArgs {
     /// What ranks
     #[arg(long, value_enum, default_value_t = ModeArg::Hybrid)]
     pub mode: ModeArg,
+    /// Write each prompt with its ranking to a file (JSONL)
+    #[arg(long, value_name = "FILE")]
+    pub details: Option<PathBuf>,
     /// Depth of the ranking that is measured
     #[arg(long, value_name = "N", default_value_t = DEFAULT_LIMIT, value_parser = parse_limit)]
     pub limit: usize,
@@ -273,7 +281,10 @@ impl From<ModeArg> for Mode {
 fn parse_limit(value: &str) -> Result<usize, String> {
     match value.parse() {
         Ok(limit) if limit <= crate::route::MAX_LIMIT => Ok(limit),
-        _ => Err(format!("is not a number from 0 to {}", crate::route::MAX_LIMIT)),
+        _ => Err(format!(
+            "is not a number from 0 to {}",
+            crate::route::MAX_LIMIT
+        )),
     }
 }
 

@@ -27,18 +27,27 @@ pub(super) async fn connect(server: &str) -> anyhow::Result<Channel> {
         .with_context(|| format!("{server:?} is no address"))?
         .connect_timeout(CONNECT)
         .timeout(ANSWER);
-    endpoint.connect().await.with_context(|| format!("no server answers on {server}"))
+    endpoint
+        .connect()
+        .await
+        .with_context(|| format!("no server answers on {server}"))
 }
 
 /// Asks for one health name.
 pub(super) async fn healthcheck(args: &HealthcheckArgs) -> Result<ExitCode, Failure> {
     let mut client = HealthClient::new(connect(&args.server).await?);
-    let request = HealthCheckRequest { service: args.service.clone() };
+    let request = HealthCheckRequest {
+        service: args.service.clone(),
+    };
     let response = client
         .check(request)
         .await
         .map_err(|status| anyhow::anyhow!("{}: {}", status.code(), status.message()))?;
     let status = response.into_inner().status();
     println!("{}", status.as_str_name());
-    Ok(if status == ServingStatus::Serving { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if status == ServingStatus::Serving {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
 }

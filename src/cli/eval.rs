@@ -10,9 +10,9 @@ use super::args::{EvalLoopsArgs, EvalRoutingArgs};
 use super::route::open_store;
 use super::{Failure, print_result};
 use crate::app::{Engine, read_catalogue};
+use crate::catalog::import::{Defaults, Format, Imported, import};
 use crate::config::Config;
 use crate::embed::ModelState;
-use crate::catalog::import::{Defaults, Format, Imported, import};
 use crate::eval::loops::{self, LoopReport, Row};
 use crate::eval::{Metrics, Report, read_queries, run as measure, with_ids_as_sources};
 use crate::route::Mode;
@@ -36,32 +36,47 @@ pub(super) async fn run(args: &EvalRoutingArgs, mut config: Config) -> Result<Ex
         return Err(anyhow::anyhow!("the model cannot be loaded: {why}").into());
     }
     let index = engine.registry.index();
-    let report = measure(&engine.router, index, &queries, mode, args.limit)
+    let (report, details) = measure(&engine.router, index, &queries, mode, args.limit)
         .await
         .with_context(|| path.to_string())?;
     engine.close().await;
+    if let Some(file) = &args.details {
+        let lines: Result<Vec<String>, _> = details.iter().map(serde_json::to_string).collect();
+        let text = lines.context("JSON")?.join("\n") + "\n";
+        let written = tokio::fs::write(file, text).await;
+        written.with_context(|| format!("cannot write {}", file.display()))?;
+    }
     print_result(&match args.json {
-        true => format!("{}\n", serde_json::to_string_pretty(&report).context("JSON")?),
+        true => format!(
+            "{}\n",
+            serde_json::to_string_pretty(&report).context("JSON")?
+        ),
         false => table(&report),
     })
 }
 
 async fn read_entries(path: &Path) -> anyhow::Result<Imported> {
-    if path.extension().is_none_or(|extension| extension != "jsonl") {
+    if path
+        .extension()
+        .is_none_or(|extension| extension != "jsonl")
+    {
         return read_catalogue(&[path.to_owned()]).await;
     }
     let origin = path.display().to_string();
-    let text =
-        tokio::fs::read_to_string(path).await.with_context(|| format!("cannot read {origin}"))?;
+    let text = tokio::fs::read_to_string(path)
+        .await
+        .with_context(|| format!("cannot read {origin}"))?;
     let text = with_ids_as_sources(&text);
-    let defaults = Defaults { kind: None, source: "eval".to_owned() };
+    let defaults = Defaults {
+        kind: None,
+        source: "eval".to_owned(),
+    };
     Ok(import(text.as_bytes(), &origin, Format::Jsonl, &defaults)?)
 }
 
 fn table(report: &Report) -> String {
-    let mut out = String::from(
-        "language        n   oos   top1    r@3    r@5   r@10   ndcg  auroc  fpr95\n",
-    );
+    let mut out =
+        String::from("language        n   oos   top1    r@3    r@5   r@10   ndcg  auroc  fpr95\n");
     // Writing to a string cannot fail.
     for (language, metrics) in &report.by_language {
         let _ = writeln!(out, "{}", line(language, metrics));

@@ -52,7 +52,11 @@ pub fn run() -> ExitCode {
         Err(error) => {
             // Help and version are answers, not errors; a closed pipe is nobody's fault.
             let _ = error.print();
-            return if error.use_stderr() { ExitCode::from(USAGE) } else { ExitCode::SUCCESS };
+            return if error.use_stderr() {
+                ExitCode::from(USAGE)
+            } else {
+                ExitCode::SUCCESS
+            };
         }
     };
     match dispatch(cli) {
@@ -69,7 +73,10 @@ pub fn run() -> ExitCode {
 }
 
 fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
-    let file = cli.config.clone().or_else(|| std::env::var_os(ENV_FILE).map(PathBuf::from));
+    let file = cli
+        .config
+        .clone()
+        .or_else(|| std::env::var_os(ENV_FILE).map(PathBuf::from));
     let load = |overrides: Overrides| Config::load(file.as_deref(), overrides);
     match cli.command {
         Command::Serve(args) => {
@@ -127,7 +134,9 @@ fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
 fn start_log(config: &LogConfig, default_level: &str) {
     let level = config.level.as_deref().unwrap_or(default_level);
     let filter = EnvFilter::try_new(level).unwrap_or_else(|_| EnvFilter::new(default_level));
-    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);
+    let log = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(io::stderr);
     match config.format {
         LogFormat::Text => log.with_ansi(io::stderr().is_terminal()).init(),
         LogFormat::Json => log.json().init(),
@@ -138,9 +147,7 @@ fn start_log(config: &LogConfig, default_level: &str) {
 fn print_result(text: &str) -> Result<ExitCode, Failure> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Failure::Work(error.into()))
-        }
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::Work(error.into())),
         _ => Ok(ExitCode::SUCCESS),
     }
 }

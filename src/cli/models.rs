@@ -22,7 +22,9 @@ pub(super) fn run(args: &ModelsArgs, config: &Config) -> Result<ExitCode, Failur
 }
 
 fn find(id: &str) -> Result<&'static ModelSpec, Failure> {
-    manifest().and_then(|manifest| manifest.find(id)).map_err(usage)
+    manifest()
+        .and_then(|manifest| manifest.find(id))
+        .map_err(usage)
 }
 
 fn specs(id: Option<&str>) -> Result<Vec<&'static ModelSpec>, Failure> {
@@ -38,10 +40,12 @@ fn usage(error: ManifestError) -> Failure {
 
 #[cfg(feature = "hub")]
 fn pull(spec: &ModelSpec, dir: &Path, config: &Config) -> Result<ExitCode, Failure> {
+    use crate::config::Secret;
     use crate::embed::{HubOptions, pull};
 
     let options = HubOptions {
         endpoint: config.hub.endpoint.clone(),
+        token: config.hub.token.as_ref().map(Secret::reveal).map(str::to_owned),
         ..HubOptions::default()
     };
     let fetched = pull(spec, dir, &options).map_err(|error| Failure::Work(error.into()))?;
@@ -68,7 +72,10 @@ fn verify_all(specs: &[&ModelSpec], dir: &Path) -> Result<ExitCode, Failure> {
     for spec in specs {
         let folder = dir.join(&spec.id);
         let checked = locate(spec, &folder).and_then(|variant| {
-            variant.files.iter().try_for_each(|file| verify(&folder.join(&file.name), file))
+            variant
+                .files
+                .iter()
+                .try_for_each(|file| verify(&folder.join(&file.name), file))
         });
         // Writing to a string cannot fail.
         let _ = match checked {
@@ -80,13 +87,21 @@ fn verify_all(specs: &[&ModelSpec], dir: &Path) -> Result<ExitCode, Failure> {
         };
     }
     print_result(&out)?;
-    Ok(if wrong == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if wrong == 0 {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
 }
 
 fn list(dir: &Path) -> Result<String, Failure> {
     let mut out = String::new();
     for spec in &manifest().map_err(usage)?.models {
-        let there = if locate(spec, &dir.join(&spec.id)).is_ok() { "present" } else { "missing" };
+        let there = if locate(spec, &dir.join(&spec.id)).is_ok() {
+            "present"
+        } else {
+            "missing"
+        };
         // Writing to a string cannot fail.
         let _ = writeln!(
             out,

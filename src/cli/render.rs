@@ -28,8 +28,14 @@ fn write_text(
         writeln!(out, "warning: {}", warning.detail)?;
     }
     if let Some(truncated) = &response.input_truncated {
-        let pb::InputTruncation { prompt_tokens, used_tokens } = truncated;
-        writeln!(out, "warning: the model read {used_tokens} of {prompt_tokens} tokens")?;
+        let pb::InputTruncation {
+            prompt_tokens,
+            used_tokens,
+        } = truncated;
+        writeln!(
+            out,
+            "warning: the model read {used_tokens} of {prompt_tokens} tokens"
+        )?;
     }
     let decision = response.decision.clone().unwrap_or_default();
     if response.matches.is_empty() {
@@ -40,14 +46,25 @@ fn write_text(
             _ => writeln!(out, "No match within the limits asked for.")?,
         }
         if !decision.nearest_commands.is_empty() {
-            let names: Vec<String> =
-                decision.nearest_commands.iter().map(|name| format!("/{name}")).collect();
+            let names: Vec<String> = decision
+                .nearest_commands
+                .iter()
+                .map(|name| format!("/{name}"))
+                .collect();
             writeln!(out, "Did you mean {}?", names.join(", "))?;
         }
     } else {
         let outcome = outcome(&decision);
-        writeln!(out, "Routed matches (top {limit}), {outcome}: {}", decision.reason)?;
-        let width = response.matches.iter().map(|found| name_of(found).chars().count()).max();
+        writeln!(
+            out,
+            "Routed matches (top {limit}), {outcome}: {}",
+            decision.reason
+        )?;
+        let width = response
+            .matches
+            .iter()
+            .map(|found| name_of(found).chars().count())
+            .max();
         for (place, found) in response.matches.iter().enumerate() {
             write_match(out, place + 1, found, width.unwrap_or(0))?;
             if explain {
@@ -57,7 +74,10 @@ fn write_text(
     }
     if explain {
         let considered = response.nearest.iter().filter(|near| {
-            !response.matches.iter().any(|found| found.entry == near.entry)
+            !response
+                .matches
+                .iter()
+                .any(|found| found.entry == near.entry)
         });
         for (at, near) in considered.enumerate() {
             if at == 0 {
@@ -73,7 +93,11 @@ fn write_text(
             decision.floor,
             decision.accept_threshold,
             mode(response),
-            if response.model_id.is_empty() { "none" } else { &response.model_id },
+            if response.model_id.is_empty() {
+                "none"
+            } else {
+                &response.model_id
+            },
             response.catalog_revision,
         )?;
     }
@@ -86,9 +110,16 @@ fn write_match(
     found: &pb::Match,
     width: usize,
 ) -> std::fmt::Result {
-    let tokens: Vec<&str> =
-        found.matched_tokens.iter().map(|matched| matched.token.as_str()).collect();
-    let tokens = if tokens.is_empty() { "-".to_owned() } else { tokens.join(", ") };
+    let tokens: Vec<&str> = found
+        .matched_tokens
+        .iter()
+        .map(|matched| matched.token.as_str())
+        .collect();
+    let tokens = if tokens.is_empty() {
+        "-".to_owned()
+    } else {
+        tokens.join(", ")
+    };
     writeln!(
         out,
         "{place:>3}. [{}] {:<width$}  score {}  lexical {} ({})  tokens: {tokens}",
@@ -101,13 +132,23 @@ fn write_match(
 }
 
 fn write_parts(out: &mut String, found: &pb::Match) -> std::fmt::Result {
-    let Some(parts) = &found.parts else { return Ok(()) };
-    write!(out, "       = raw {:.3}: coverage {:.3}", parts.raw, parts.coverage)?;
+    let Some(parts) = &found.parts else {
+        return Ok(());
+    };
+    write!(
+        out,
+        "       = raw {:.3}: coverage {:.3}",
+        parts.raw, parts.coverage
+    )?;
     if let Some(similarity) = parts.similarity {
         write!(out, ", similarity {similarity:.3}, hub {:.3}", parts.hub)?;
     }
     if let Some(similarity) = parts.nearest_example_similarity {
-        write!(out, ", nearest example {similarity:.3} {:?}", parts.nearest_example)?;
+        write!(
+            out,
+            ", nearest example {similarity:.3} {:?}",
+            parts.nearest_example
+        )?;
     }
     writeln!(out)
 }
@@ -116,14 +157,19 @@ fn write_parts(out: &mut String, found: &pb::Match) -> std::fmt::Result {
 pub(super) fn json(prompt: &str, response: &pb::RouteResponse, explain: bool) -> String {
     let decision = response.decision.clone().unwrap_or_default();
     let matches = |list: &[pb::Match]| -> Vec<Value> {
-        list.iter().enumerate().map(|(at, found)| match_json(at + 1, found, explain)).collect()
+        list.iter()
+            .enumerate()
+            .map(|(at, found)| match_json(at + 1, found, explain))
+            .collect()
     };
     let details = |list: &[pb::Degradation]| -> Vec<Value> {
         let name = |reason: i32| {
             let reason = pb::DegradedReason::try_from(reason).unwrap_or_default();
             short(reason.as_str_name(), "DEGRADED_REASON_")
         };
-        list.iter().map(|d| json!({"reason": name(d.reason), "detail": d.detail})).collect()
+        list.iter()
+            .map(|d| json!({"reason": name(d.reason), "detail": d.detail}))
+            .collect()
     };
     let warnings: Vec<Value> = response
         .warnings
@@ -163,8 +209,11 @@ pub(super) fn json(prompt: &str, response: &pb::RouteResponse, explain: bool) ->
 
 fn match_json(rank: usize, found: &pb::Match, explain: bool) -> Value {
     let entry = found.entry.clone().unwrap_or_default();
-    let tokens: Vec<&str> =
-        found.matched_tokens.iter().map(|matched| matched.token.as_str()).collect();
+    let tokens: Vec<&str> = found
+        .matched_tokens
+        .iter()
+        .map(|matched| matched.token.as_str())
+        .collect();
     let mut value = json!({
         "rank": rank,
         "kind": kind(found),
@@ -201,7 +250,11 @@ fn name_of(found: &pb::Match) -> &str {
 }
 
 fn kind(found: &pb::Match) -> String {
-    let kind = found.entry.as_ref().map(pb::EntryRef::kind).unwrap_or_default();
+    let kind = found
+        .entry
+        .as_ref()
+        .map(pb::EntryRef::kind)
+        .unwrap_or_default();
     short(kind.as_str_name(), "ENTRY_KIND_")
 }
 

@@ -38,7 +38,9 @@ fn request(args: &RouteArgs, config: &Config) -> Result<Request, Failure> {
     };
     let mut violations = Violations::default();
     request.check("", config.limits.max_prompt_bytes, &mut violations);
-    violations.into_result().map_err(|error| Failure::Usage(error.into()))?;
+    violations
+        .into_result()
+        .map_err(|error| Failure::Usage(error.into()))?;
     Ok(request)
 }
 
@@ -52,7 +54,11 @@ async fn ask(
         Mode::Semantic => pb::RouteMode::Semantic,
         Mode::Hybrid => pb::RouteMode::Hybrid,
     };
-    let view = if args.explain { pb::RouteView::Full } else { pb::RouteView::Basic };
+    let view = if args.explain {
+        pb::RouteView::Full
+    } else {
+        pb::RouteView::Basic
+    };
     let message = pb::RouteRequest {
         prompt: request.prompt.clone(),
         limit: i32::try_from(request.limit).ok(),

@@ -14,6 +14,8 @@ pub struct CatalogConfig {
 
 impl Default for CatalogConfig {
     fn default() -> Self {
-        Self { paths: vec!["catalogs/starter".into()] }
+        Self {
+            paths: vec!["catalogs/starter".into()],
+        }
     }
 }

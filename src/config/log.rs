@@ -29,7 +29,10 @@ pub struct LogConfig {
 
 impl Default for LogConfig {
     fn default() -> Self {
-        Self { level: None, format: LogFormat::Text }
+        Self {
+            level: None,
+            format: LogFormat::Text,
+        }
     }
 }
 

@@ -89,7 +89,11 @@ impl Config {
             figment = figment.merge(Toml::file_exact(file));
         }
         let config: Config = figment
-            .merge(Env::prefixed(ENV_PREFIX).filter(|key| is_ours(key.as_str())).split("__"))
+            .merge(
+                Env::prefixed(ENV_PREFIX)
+                    .filter(|key| is_ours(key.as_str()))
+                    .split("__"),
+            )
             .merge(Serialized::defaults(overrides))
             .extract()
             .map_err(|error| ConfigError::Unreadable(Box::new(error)))?;

@@ -66,8 +66,18 @@ impl ModelConfig {
             violations.add("model.required", "needs a model.id other than \"none\"");
         }
         within(violations, "model.threads", self.threads, (0, 256));
-        within(violations, "model.max_queued", self.max_queued, (1, 100_000));
-        within(violations, "model.cache_entries", self.cache_entries, (0, 1_000_000));
+        within(
+            violations,
+            "model.max_queued",
+            self.max_queued,
+            (1, 100_000),
+        );
+        within(
+            violations,
+            "model.cache_entries",
+            self.cache_entries,
+            (0, 1_000_000),
+        );
     }
 }
 

@@ -20,27 +20,62 @@ pub struct RouteConfig {
 
 impl Default for RouteConfig {
     fn default() -> Self {
-        let Settings { weights, accept_threshold, floor } = Settings::default();
-        Self { accept_threshold, floor, weights }
+        let Settings {
+            weights,
+            accept_threshold,
+            floor,
+        } = Settings::default();
+        Self {
+            accept_threshold,
+            floor,
+            weights,
+        }
     }
 }
 
 impl RouteConfig {
     /// The same for the router.
     pub fn settings(&self) -> Settings {
-        let Self { accept_threshold, floor, weights } = *self;
-        Settings { weights, accept_threshold, floor }
+        let Self {
+            accept_threshold,
+            floor,
+            weights,
+        } = *self;
+        Settings {
+            weights,
+            accept_threshold,
+            floor,
+        }
     }
 
     pub(super) fn check(&self, violations: &mut Violations) {
-        within(violations, "route.accept_threshold", self.accept_threshold, (0.0, 1.0));
+        within(
+            violations,
+            "route.accept_threshold",
+            self.accept_threshold,
+            (0.0, 1.0),
+        );
         within(violations, "route.floor", self.floor, (0.0, 1.0));
         if self.floor > self.accept_threshold {
             violations.add("route.floor", "must not exceed route.accept_threshold");
         }
-        let FieldWeights { name, source_hint, responsibility } = self.weights;
+        let FieldWeights {
+            name,
+            source_hint,
+            responsibility,
+        } = self.weights;
         within(violations, "route.weights.name", name, (0.0, 1.0));
-        within(violations, "route.weights.source_hint", source_hint, (0.0, 1.0));
-        within(violations, "route.weights.responsibility", responsibility, (0.0, 1.0));
+        within(
+            violations,
+            "route.weights.source_hint",
+            source_hint,
+            (0.0, 1.0),
+        );
+        within(
+            violations,
+            "route.weights.responsibility",
+            responsibility,
+            (0.0, 1.0),
+        );
     }
 }

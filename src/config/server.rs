@@ -25,7 +25,11 @@ pub struct ServerConfig {
 
 impl Default for ServerConfig {
     fn default() -> Self {
-        Self { listen: "127.0.0.1:50051".into(), uds: None, drain_seconds: 20 }
+        Self {
+            listen: "127.0.0.1:50051".into(),
+            uds: None,
+            drain_seconds: 20,
+        }
     }
 }
 
@@ -49,7 +53,12 @@ impl ServerConfig {
             let message = format!("{:?} is no address such as 127.0.0.1:50051", self.listen);
             violations.add("server.listen", message);
         }
-        within(violations, "server.drain_seconds", self.drain_seconds, (0, 3_600));
+        within(
+            violations,
+            "server.drain_seconds",
+            self.drain_seconds,
+            (0, 3_600),
+        );
     }
 }
 
@@ -90,10 +99,22 @@ impl Default for LimitsConfig {
 impl LimitsConfig {
     pub(super) fn check(&self, violations: &mut Violations) {
         let limits = [
-            ("limits.max_prompt_bytes", self.max_prompt_bytes, (1, 1 << 20)),
-            ("limits.max_message_bytes", self.max_message_bytes, (1 << 10, 64 << 20)),
+            (
+                "limits.max_prompt_bytes",
+                self.max_prompt_bytes,
+                (1, 1 << 20),
+            ),
+            (
+                "limits.max_message_bytes",
+                self.max_message_bytes,
+                (1 << 10, 64 << 20),
+            ),
             ("limits.max_batch", self.max_batch, (1, 10_000)),
-            ("limits.max_import_bytes", self.max_import_bytes, (1 << 10, MAX_DOCUMENT_BYTES)),
+            (
+                "limits.max_import_bytes",
+                self.max_import_bytes,
+                (1 << 10, MAX_DOCUMENT_BYTES),
+            ),
             ("limits.max_entries", self.max_entries, (1, 2_000_000)),
             ("limits.max_in_flight", self.max_in_flight, (1, 100_000)),
             ("limits.max_streams", self.max_streams, (1, 100_000)),

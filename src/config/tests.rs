@@ -19,7 +19,11 @@ fn an_empty_file_means_the_defaults() {
 fn flags_win_over_the_file() {
     let dir = tempfile::tempdir().expect("temporary folder");
     let file = dir.path().join("signalbox.toml");
-    fs::write(&file, "[server]\nlisten = \"127.0.0.1:1\"\ndrain_seconds = 3").expect("written");
+    fs::write(
+        &file,
+        "[server]\nlisten = \"127.0.0.1:1\"\ndrain_seconds = 3",
+    )
+    .expect("written");
     let overrides = toml::from_str("[server]\nlisten = \"127.0.0.1:2\"").expect("TOML");
     let config = Config::load(Some(&file), overrides).expect("loads");
     assert_eq!(config.server.listen, "127.0.0.1:2");
@@ -42,7 +46,12 @@ fn every_value_out_of_its_limits_is_named() {
     )
     .expect_err("refused")
     .to_string();
-    for field in ["server.listen", "route.floor", "limits.max_batch", "log.level"] {
+    for field in [
+        "server.listen",
+        "route.floor",
+        "limits.max_batch",
+        "log.level",
+    ] {
         assert!(error.contains(field), "{field} is not in {error}");
     }
 }
@@ -56,12 +65,21 @@ fn a_missing_file_is_an_error() {
 #[test]
 fn secrets_are_never_shown() {
     let config = load("[hub]\ntoken = \"hunter2\"").expect("loads");
-    assert_eq!(config.hub.token.as_ref().map(Secret::reveal), Some("hunter2"));
+    assert_eq!(
+        config.hub.token.as_ref().map(Secret::reveal),
+        Some("hunter2")
+    );
     let shown = format!("{config:?} {}", config.dump());
-    assert!(!shown.contains("hunter2") && shown.contains("[redacted]"), "{shown}");
+    assert!(
+        !shown.contains("hunter2") && shown.contains("[redacted]"),
+        "{shown}"
+    );
 }
 
 #[test]
 fn the_dump_can_be_read_back() {
-    assert_eq!(load(&Config::default().dump()).expect("loads"), Config::default());
+    assert_eq!(
+        load(&Config::default().dump()).expect("loads"),
+        Config::default()
+    );
 }

@@ -69,8 +69,15 @@ pub struct QueryError {
 /// Reads one prompt from each line of JSON; blank lines are passed over.
 pub fn read_queries(text: &str) -> Result<Vec<Query>, QueryError> {
     let mut queries = Vec::new();
-    for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        let error = |message: String| QueryError { line: at + 1, message };
+    for (at, line) in text
+        .lines()
+        .enumerate()
+        .filter(|(_, line)| !line.trim().is_empty())
+    {
+        let error = |message: String| QueryError {
+            line: at + 1,
+            message,
+        };
         let mut query: Query =
             serde_json::from_str(line).map_err(|cause| error(cause.to_string()))?;
         if query.query.trim().is_empty() {

@@ -24,7 +24,11 @@ impl Scored {
     /// Compares a ranking, best first, with the right ids.
     pub fn new(gold: &[String], ranking: Vec<String>, confidence: f64) -> Self {
         let hits = ranking.iter().map(|id| gold.contains(id)).collect();
-        Self { gold: gold.len(), hits, confidence }
+        Self {
+            gold: gold.len(),
+            hits,
+            confidence,
+        }
     }
 
     fn recall(&self, depth: usize) -> f64 {
@@ -77,7 +81,11 @@ impl Metrics {
             scored.iter().partition(|scored| scored.gold > 0);
         let mean = |measure: &dyn Fn(&Scored) -> f64| -> f64 {
             let sum: f64 = inside.iter().map(|scored| measure(scored)).sum();
-            if inside.is_empty() { 0.0 } else { sum / inside.len() as f64 }
+            if inside.is_empty() {
+                0.0
+            } else {
+                sum / inside.len() as f64
+            }
         };
         let confidences = |list: &[&Scored]| -> Vec<f64> {
             list.iter().map(|scored| scored.confidence).collect()
@@ -127,6 +135,9 @@ fn false_positive_rate(positives: &[f64], negatives: &[f64]) -> Option<f64> {
     sorted.sort_by(|a, b| b.total_cmp(a));
     let must_pass = (sorted.len() as f64 * TRUE_POSITIVE_RATE).ceil() as usize;
     let threshold = sorted[must_pass.clamp(1, sorted.len()) - 1];
-    let passed = negatives.iter().filter(|value| **value >= threshold).count();
+    let passed = negatives
+        .iter()
+        .filter(|value| **value >= threshold)
+        .count();
     Some(passed as f64 / negatives.len() as f64)
 }

@@ -11,9 +11,9 @@ use std::time::Instant;
 use futures_util::StreamExt;
 use serde::Serialize;
 
-use crate::catalog::{Entry, EntryId};
+use crate::catalog::EntryId;
 use crate::index::Index;
-use crate::route::{Mode, Request, Router};
+use crate::route::{Mode, Ranked, Request, Router};
 
 pub use dataset::{Query, QueryError, read_queries, with_ids_as_sources};
 pub use metrics::{Metrics, Scored};
@@ -35,6 +35,25 @@ pub struct Report {
     pub seconds: f64,
 }
 
+/// One prompt with its answer, for whoever wants to see which ones fail.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Detail {
+    /// The prompt.
+    pub query: String,
+    /// Its language.
+    pub lang: String,
+    /// Right ids; empty out of scope.
+    pub gold: Vec<String>,
+    /// Kind of out of scope; absent in scope.
+    pub oos_kind: Option<String>,
+    /// Ids with the sums that ranked them, best first.
+    pub ranking: Vec<(String, f64)>,
+    /// Confidence in the first.
+    pub confidence: f64,
+    /// What was decided.
+    pub outcome: &'static str,
+}
+
 /// Routes all queries and measures the answers. `limit` is the depth of the ranking.
 pub async fn run(
     router: &Router,
@@ -42,7 +61,7 @@ pub async fn run(
     queries: &[Query],
     mode: Mode,
     limit: usize,
-) -> Result<Report, QueryError> {
+) -> Result<(Report, Vec<Detail>), QueryError> {
     let ids = ids_of(index);
     let requests: Vec<Request> = queries
         .iter()
@@ -57,27 +76,54 @@ pub async fn run(
         .await;
     let seconds = started.elapsed().as_secs_f64();
 
-    let scored: Vec<(&Query, Scored)> = queries
+    let details: Vec<Detail> = queries
         .iter()
         .zip(results)
         .map(|(query, result)| {
-            let name = |entry: &Entry| names.get(&entry.id).map(|name| (*name).clone());
-            let ranking = result.nearest.iter().filter_map(|ranked| name(&ranked.entry));
-            let confidence = result.decision.confidence;
-            (query, Scored::new(&query.gold, ranking.collect(), confidence))
+            let name =
+                |ranked: &Ranked| Some(((*names.get(&ranked.entry.id)?).clone(), ranked.parts.raw));
+            Detail {
+                query: query.query.clone(),
+                lang: query.lang.clone(),
+                gold: query.gold.clone(),
+                oos_kind: query.gold.is_empty().then(|| query.oos_kind().to_owned()),
+                ranking: result.nearest.iter().filter_map(name).collect(),
+                confidence: result.decision.confidence,
+                outcome: result.decision.outcome.as_str(),
+            }
+        })
+        .collect();
+    let scored: Vec<(&Query, Scored)> = queries
+        .iter()
+        .zip(&details)
+        .map(|(query, detail)| {
+            let ranking = detail.ranking.iter().map(|(id, _)| id.clone()).collect();
+            (query, Scored::new(&query.gold, ranking, detail.confidence))
         })
         .collect();
     let select = |wanted: &dyn Fn(&Query) -> bool| -> Vec<&Scored> {
-        scored.iter().filter(|(query, _)| wanted(query)).map(|(_, scored)| scored).collect()
+        scored
+            .iter()
+            .filter(|(query, _)| wanted(query))
+            .map(|(_, scored)| scored)
+            .collect()
     };
     let languages: HashSet<&String> = queries.iter().map(|query| &query.lang).collect();
-    let kinds: HashSet<&str> =
-        queries.iter().filter(|query| query.gold.is_empty()).map(Query::oos_kind).collect();
-    Ok(Report {
+    let kinds: HashSet<&str> = queries
+        .iter()
+        .filter(|query| query.gold.is_empty())
+        .map(Query::oos_kind)
+        .collect();
+    let report = Report {
         all: Metrics::of(&select(&|_| true)),
         by_language: languages
             .into_iter()
-            .map(|lang| (lang.clone(), Metrics::of(&select(&|query| query.lang == *lang))))
+            .map(|lang| {
+                (
+                    lang.clone(),
+                    Metrics::of(&select(&|query| query.lang == *lang)),
+                )
+            })
             .collect(),
         auroc_by_oos_kind: kinds
             .into_iter()
@@ -87,7 +133,8 @@ pub async fn run(
             })
             .collect(),
         seconds,
-    })
+    };
+    Ok((report, details))
 }
 
 /// Ids of the data set: the one an entry was imported with, else its name.

@@ -9,9 +9,7 @@ use tokio_util::sync::CancellationToken;
 use tonic::{Request, Response, Status, Streaming};
 
 use super::Domain;
-use super::convert::{
-    count, entry_from, entry_to, kind_filter_from, reference_to, summary_to,
-};
+use super::convert::{count, entry_from, entry_to, kind_filter_from, reference_to, summary_to};
 use super::error::{Fault, Reason, complete, invalid, status};
 use super::pb;
 use super::pb::catalog_service_server::CatalogService;
@@ -188,8 +186,15 @@ impl CatalogService for Service {
             })
             .collect();
         violations.into_result().map_err(status)?;
-        let summary = self.domain.registry.upsert("entries", entries).await.map_err(status)?;
-        Ok(Response::new(pb::UpsertEntriesResponse { summary: Some(summary_to(summary)) }))
+        let summary = self
+            .domain
+            .registry
+            .upsert("entries", entries)
+            .await
+            .map_err(status)?;
+        Ok(Response::new(pb::UpsertEntriesResponse {
+            summary: Some(summary_to(summary)),
+        }))
     }
 
     async fn delete_entry(
@@ -199,8 +204,13 @@ impl CatalogService for Service {
         let request = request.into_inner();
         let id = id_from(&request.source, &request.name)?;
         let registry = &self.domain.registry;
-        let summary = registry.delete(id, request.allow_missing).await.map_err(status)?;
-        Ok(Response::new(pb::DeleteEntryResponse { summary: Some(summary_to(summary)) }))
+        let summary = registry
+            .delete(id, request.allow_missing)
+            .await
+            .map_err(status)?;
+        Ok(Response::new(pb::DeleteEntryResponse {
+            summary: Some(summary_to(summary)),
+        }))
     }
 
     async fn import_entries(
@@ -224,7 +234,10 @@ impl CatalogService for Service {
         violations.into_result().map_err(status)?;
 
         let source = EntryId::new(&header.source, "").source;
-        let defaults = Defaults { kind, source: source.clone() };
+        let defaults = Defaults {
+            kind,
+            source: source.clone(),
+        };
         // Reading megabytes takes longer than a runtime's thread may be held.
         let read = tokio::task::spawn_blocking(move || {
             import::import(&bytes, "document", format, &defaults)
@@ -244,14 +257,20 @@ impl CatalogService for Service {
         }
         let registry = &self.domain.registry;
         let summary = if header.replace_source {
-            registry.replace_source("document", source, imported.entries).await
+            registry
+                .replace_source("document", source, imported.entries)
+                .await
         } else {
             registry.upsert("document", imported.entries).await
         }
         .map_err(status)?;
         Ok(Response::new(pb::ImportEntriesResponse {
             summary: Some(summary_to(summary)),
-            diagnostics: imported.diagnostics.into_iter().map(diagnostic_to).collect(),
+            diagnostics: imported
+                .diagnostics
+                .into_iter()
+                .map(diagnostic_to)
+                .collect(),
         }))
     }
 
@@ -266,7 +285,9 @@ impl CatalogService for Service {
         let resume = match token.as_str() {
             "" => None,
             token => Some(
-                token.parse::<ResumeToken>().map_err(|text| invalid("resume_token", text))?,
+                token
+                    .parse::<ResumeToken>()
+                    .map_err(|text| invalid("resume_token", text))?,
             ),
         };
         let registry = &self.domain.registry;
@@ -300,7 +321,9 @@ async fn follow(
         resume_token: token.to_string(),
         event: Some(event),
     };
-    messages.send(Ok(message(watch.token(), Event::State(state)))).await?;
+    messages
+        .send(Ok(message(watch.token(), Event::State(state))))
+        .await?;
     let fault = loop {
         let before = watch.token();
         let event = tokio::select! {
@@ -316,7 +339,9 @@ async fn follow(
                     // Only the last part counts as seen: a watcher that goes in between is
                     // told the whole change again.
                     let token = if at == last { watch.token() } else { before };
-                    messages.send(Ok(message(token, Event::Change(part)))).await?;
+                    messages
+                        .send(Ok(message(token, Event::Change(part))))
+                        .await?;
                 }
             }
             WatchEvent::Behind => {
@@ -329,15 +354,21 @@ async fn follow(
     };
     let token = watch.token();
     let fault = fault.with("resume_token", token);
-    let closing = pb::WatchClosing { reason: fault.message().to_owned() };
-    messages.send(Ok(message(token, Event::Closing(closing)))).await?;
+    let closing = pb::WatchClosing {
+        reason: fault.message().to_owned(),
+    };
+    messages
+        .send(Ok(message(token, Event::Closing(closing))))
+        .await?;
     messages.send(Err(fault.into())).await
 }
 
 /// A change as messages of bounded size.
 fn changes_to(change: &CatalogChange) -> Vec<pb::CatalogChange> {
     let refs = |list: &[(Kind, EntryId)]| -> Vec<pb::EntryRef> {
-        list.iter().map(|(kind, id)| reference_to(*kind, id)).collect()
+        list.iter()
+            .map(|(kind, id)| reference_to(*kind, id))
+            .collect()
     };
     let part = |upserted, deleted| pb::CatalogChange {
         catalog_revision: change.revision.clone(),
@@ -347,10 +378,14 @@ fn changes_to(change: &CatalogChange) -> Vec<pb::CatalogChange> {
     if change.upserted.len() + change.deleted.len() <= REFS_PER_MESSAGE {
         return vec![part(refs(&change.upserted), refs(&change.deleted))];
     }
-    let upserted =
-        change.upserted.chunks(REFS_PER_MESSAGE).map(|list| part(refs(list), Vec::new()));
-    let deleted =
-        change.deleted.chunks(REFS_PER_MESSAGE).map(|list| part(Vec::new(), refs(list)));
+    let upserted = change
+        .upserted
+        .chunks(REFS_PER_MESSAGE)
+        .map(|list| part(refs(list), Vec::new()));
+    let deleted = change
+        .deleted
+        .chunks(REFS_PER_MESSAGE)
+        .map(|list| part(Vec::new(), refs(list)));
     upserted.chain(deleted).collect()
 }
 
@@ -380,7 +415,9 @@ fn diagnostic_to(diagnostic: Diagnostic) -> pb::ImportDiagnostic {
     pb::ImportDiagnostic {
         code: diagnostic.code.to_owned(),
         message: diagnostic.message,
-        line: diagnostic.line.map_or(0, |line| i32::try_from(line).unwrap_or(i32::MAX)),
+        line: diagnostic
+            .line
+            .map_or(0, |line| i32::try_from(line).unwrap_or(i32::MAX)),
     }
 }
 

@@ -49,9 +49,12 @@ impl<U: Message + Default> Decoder for StrictDecoder<U> {
 
     fn decode(&mut self, bytes: &mut DecodeBuf<'_>) -> Result<Option<U>, Status> {
         U::decode(bytes).map(Some).map_err(|error| {
-            Fault::new(Reason::MalformedMessage, format!("the message cannot be read: {error}"))
-                .with("error", error.to_string())
-                .into()
+            Fault::new(
+                Reason::MalformedMessage,
+                format!("the message cannot be read: {error}"),
+            )
+            .with("error", error.to_string())
+            .into()
         })
     }
 }

@@ -99,7 +99,12 @@ impl Edge {
                 (None, None) => None,
                 (deadline, draining) => Some(Box::pin(end_of(deadline, draining)) as End),
             };
-            Body::new(Guarded { body, end, ended: false, _permit: permit })
+            Body::new(Guarded {
+                body,
+                end,
+                ended: false,
+                _permit: permit,
+            })
         }))
     }
 
@@ -113,15 +118,20 @@ impl Edge {
             (&self.short, self.max_in_flight, "calls")
         };
         permits.clone().try_acquire_owned().map(Some).map_err(|_| {
-            Fault::new(Reason::Overloaded, format!("{limit} {what} are in flight already"))
-                .with("limit", limit)
-                .with("what", what)
+            Fault::new(
+                Reason::Overloaded,
+                format!("{limit} {what} are in flight already"),
+            )
+            .with("limit", limit)
+            .with("what", what)
         })
     }
 }
 
 fn is_always_admitted(path: &str) -> bool {
-    ALWAYS_ADMITTED.iter().any(|prefix| path.starts_with(prefix))
+    ALWAYS_ADMITTED
+        .iter()
+        .any(|prefix| path.starts_with(prefix))
 }
 
 /// Resolves with the status that a body has to end with, whatever its service does.
@@ -150,7 +160,11 @@ async fn end_of(deadline: Option<Instant>, draining: Option<CancellationToken>) 
 }
 
 fn deadline_exceeded() -> Status {
-    Fault::new(Reason::DeadlineExceeded, "the deadline passed before the answer was ready").into()
+    Fault::new(
+        Reason::DeadlineExceeded,
+        "the deadline passed before the answer was ready",
+    )
+    .into()
 }
 
 /// A response whose head holds the status already, completed.
@@ -209,7 +223,9 @@ impl http_body::Body for Guarded {
             }
             Poll::Pending => {
                 let end = self.end.as_mut().map(|end| end.as_mut().poll(cx));
-                let Some(Poll::Ready(status)) = end else { return Poll::Pending };
+                let Some(Poll::Ready(status)) = end else {
+                    return Poll::Pending;
+                };
                 self.ended = true;
                 Poll::Ready(Some(Ok(Frame::trailers(trailers_of(&status)))))
             }
@@ -260,7 +276,10 @@ mod tests {
         assert_eq!(deadline("4S"), Some(Duration::from_secs(4)));
         assert_eq!(deadline("5m"), Some(Duration::from_millis(5)));
         assert_eq!(deadline("6u"), Some(Duration::from_micros(6)));
-        assert_eq!(deadline("99999999n"), Some(Duration::from_nanos(99_999_999)));
+        assert_eq!(
+            deadline("99999999n"),
+            Some(Duration::from_nanos(99_999_999))
+        );
     }
 
     #[test]

@@ -53,7 +53,8 @@ impl Fault {
     /// Adds a value that the message holds.
     #[must_use]
     pub fn with(mut self, key: &str, value: impl ToString) -> Self {
-        self.metadata.insert(key.to_owned(), cut(&value.to_string()));
+        self.metadata
+            .insert(key.to_owned(), cut(&value.to_string()));
         self
     }
 
@@ -86,7 +87,10 @@ impl Fault {
     }
 
     fn into_status_with(self, code: Code) -> Status {
-        let reason = self.reason.as_str_name().trim_start_matches("ERROR_REASON_");
+        let reason = self
+            .reason
+            .as_str_name()
+            .trim_start_matches("ERROR_REASON_");
         let mut details = ErrorDetails::new();
         details.set_error_info(reason, DOMAIN, self.metadata);
         if !self.violations.is_empty() {

@@ -15,8 +15,12 @@ use crate::lifecycle::{Readiness, State};
 /// keeps it so.
 pub(super) async fn service(readiness: &Readiness) -> HealthServer<HealthService> {
     let reporter = HealthReporter::new();
-    reporter.set_service_status("liveness", ServingStatus::Serving).await;
-    reporter.set_service_status("startup", ServingStatus::NotServing).await;
+    reporter
+        .set_service_status("liveness", ServingStatus::Serving)
+        .await;
+    reporter
+        .set_service_status("startup", ServingStatus::NotServing)
+        .await;
     tell(&reporter, &readiness.state()).await;
     let mut states = readiness.follow();
     let follower = reporter.clone();
@@ -31,11 +35,17 @@ pub(super) async fn service(readiness: &Readiness) -> HealthServer<HealthService
 
 async fn tell(reporter: &HealthReporter, state: &State) {
     let ready = state.is_ready();
-    let status = if ready { ServingStatus::Serving } else { ServingStatus::NotServing };
+    let status = if ready {
+        ServingStatus::Serving
+    } else {
+        ServingStatus::NotServing
+    };
     for name in ["", "readiness"].into_iter().chain(SERVICES) {
         reporter.set_service_status(name, status).await;
     }
     if ready {
-        reporter.set_service_status("startup", ServingStatus::Serving).await;
+        reporter
+            .set_service_status("startup", ServingStatus::Serving)
+            .await;
     }
 }

@@ -9,6 +9,7 @@ use tokio_stream::Stream;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Request, Response, Status};
 
+use super::Domain;
 use super::convert::{request_from, result_to, stage_to, wants_full};
 use super::error::{CALL_FAILED, Fault, Reason, status};
 use super::pb::route_service_server::RouteService;
@@ -17,7 +18,6 @@ use super::pb::{
     BatchRouteRequest, BatchRouteResponse, RouteRequest, RouteResponse, StreamRouteRequest,
     StreamRouteResponse,
 };
-use super::Domain;
 use crate::error::Violations;
 use crate::route;
 
@@ -65,7 +65,11 @@ impl RouteService for Service {
         if messages.is_empty() {
             violations.add("requests", "must not be empty");
         } else if messages.len() > limits.max_batch {
-            let text = format!("{} exceed the limit of {}", messages.len(), limits.max_batch);
+            let text = format!(
+                "{} exceed the limit of {}",
+                messages.len(),
+                limits.max_batch
+            );
             violations.add("requests", text);
         }
         violations.into_result().map_err(status)?;
@@ -84,9 +88,15 @@ impl RouteService for Service {
         violations.into_result().map_err(status)?;
 
         let (results, catalog_revision) = self.domain.router.route_batch(&requests).await;
-        let responses =
-            results.into_iter().zip(full).map(|(result, full)| result_to(result, full)).collect();
-        Ok(Response::new(BatchRouteResponse { responses, catalog_revision }))
+        let responses = results
+            .into_iter()
+            .zip(full)
+            .map(|(result, full)| result_to(result, full))
+            .collect();
+        Ok(Response::new(BatchRouteResponse {
+            responses,
+            catalog_revision,
+        }))
     }
 
     type StreamRouteStream =

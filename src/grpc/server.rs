@@ -66,8 +66,14 @@ impl Doors {
 
     /// Addresses that are open, as a client would write them.
     pub fn addresses(&self) -> Vec<String> {
-        let tcp = self.tcp.iter().filter_map(|listener| listener.local_addr().ok());
-        let uds = self.uds.iter().map(|(_, file)| format!("unix:{}", file.0.display()));
+        let tcp = self
+            .tcp
+            .iter()
+            .filter_map(|listener| listener.local_addr().ok());
+        let uds = self
+            .uds
+            .iter()
+            .map(|(_, file)| format!("unix:{}", file.0.display()));
         tcp.map(|address| address.to_string()).chain(uds).collect()
     }
 }
@@ -80,10 +86,16 @@ fn bind_socket(path: &Path) -> io::Result<UnixListener> {
 
     if let Ok(metadata) = std::fs::symlink_metadata(path) {
         if !metadata.file_type().is_socket() {
-            return Err(io::Error::new(io::ErrorKind::AlreadyExists, "is there and no socket"));
+            return Err(io::Error::new(
+                io::ErrorKind::AlreadyExists,
+                "is there and no socket",
+            ));
         }
         if UnixStream::connect(path).is_ok() {
-            return Err(io::Error::new(io::ErrorKind::AddrInUse, "somebody listens there"));
+            return Err(io::Error::new(
+                io::ErrorKind::AddrInUse,
+                "somebody listens there",
+            ));
         }
         std::fs::remove_file(path)?;
     }
@@ -115,7 +127,9 @@ pub async fn serve(doors: Doors, edge: Edge, drain: CancellationToken, grace: Du
         }
     };
     let uds = async {
-        let Some((listener, _)) = &doors.uds else { return };
+        let Some((listener, _)) = &doors.uds else {
+            return;
+        };
         loop {
             match listener.accept().await {
                 Ok((stream, _)) => server.open(stream),
@@ -128,8 +142,12 @@ pub async fn serve(doors: Doors, edge: Edge, drain: CancellationToken, grace: Du
         ((), ()) = async { tokio::join!(tcp, uds) } => drain.cancelled().await,
     }
     drop(doors);
-    let Ok(server) = Arc::try_unwrap(server) else { return false };
-    tokio::time::timeout(grace, server.graceful.shutdown()).await.is_ok()
+    let Ok(server) = Arc::try_unwrap(server) else {
+        return false;
+    };
+    tokio::time::timeout(grace, server.graceful.shutdown())
+        .await
+        .is_ok()
 }
 
 /// Accepting fails for want of file descriptors or because a client was faster to leave:
@@ -167,10 +185,11 @@ impl Server {
             return;
         };
         let edge = self.edge.clone();
-        let service =
-            hyper::service::service_fn(move |request| edge.clone().handle(request));
-        let connection =
-            self.http.serve_connection(TokioIo::new(stream), service).into_owned();
+        let service = hyper::service::service_fn(move |request| edge.clone().handle(request));
+        let connection = self
+            .http
+            .serve_connection(TokioIo::new(stream), service)
+            .into_owned();
         let watched = self.graceful.watch(connection);
         tokio::spawn(async move {
             if let Err(error) = watched.await {

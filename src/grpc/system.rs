@@ -35,15 +35,24 @@ impl SystemService for Service {
         let model = match &state {
             ModelState::Disabled => {
                 degraded.push(degradation_of(&EmbedError::Disabled));
-                ModelInfo { state: PbState::Disabled.into(), ..ModelInfo::default() }
+                ModelInfo {
+                    state: PbState::Disabled.into(),
+                    ..ModelInfo::default()
+                }
             }
             ModelState::Loading => {
                 degraded.push(degradation_of(&EmbedError::Loading));
-                ModelInfo { state: PbState::Loading.into(), ..ModelInfo::default() }
+                ModelInfo {
+                    state: PbState::Loading.into(),
+                    ..ModelInfo::default()
+                }
             }
             ModelState::Failed(why) => {
                 degraded.push(degradation_of(&EmbedError::Failed(why.clone())));
-                ModelInfo { state: PbState::Failed.into(), ..ModelInfo::default() }
+                ModelInfo {
+                    state: PbState::Failed.into(),
+                    ..ModelInfo::default()
+                }
             }
             ModelState::Ready(info) => ModelInfo {
                 id: info.id.clone(),
@@ -57,7 +66,10 @@ impl SystemService for Service {
         let pending = snapshot.pending_vectors();
         if pending > 0 && matches!(state, ModelState::Ready(_)) {
             let detail = format!("{pending} entries have no vectors yet");
-            degraded.push(Degradation { reason: DegradedReason::VectorsPending, detail });
+            degraded.push(Degradation {
+                reason: DegradedReason::VectorsPending,
+                detail,
+            });
         }
         let limits = &domain.limits;
         let blockers = domain.readiness.state().blockers;
@@ -74,9 +86,15 @@ impl SystemService for Service {
                 max_in_flight: count(limits.max_in_flight),
                 max_streams: count(limits.max_streams),
             }),
-            features: crate::FEATURES.iter().map(|feature| (*feature).to_owned()).collect(),
+            features: crate::FEATURES
+                .iter()
+                .map(|feature| (*feature).to_owned())
+                .collect(),
             degraded: degraded.into_iter().map(degradation_to).collect(),
-            pending: blockers.into_iter().map(|blocker| blocker.as_str().to_owned()).collect(),
+            pending: blockers
+                .into_iter()
+                .map(|blocker| blocker.as_str().to_owned())
+                .collect(),
             durable: domain.durable,
         }))
     }

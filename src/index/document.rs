@@ -70,9 +70,20 @@ impl IndexedEntry {
         }
         let terms = terms
             .into_iter()
-            .map(|(token, (field, count))| Term { token: token.into(), field, count })
+            .map(|(token, (field, count))| Term {
+                token: token.into(),
+                field,
+                count,
+            })
             .collect();
-        Self { entry, slot, hash, terms, length, vectors: None }
+        Self {
+            entry,
+            slot,
+            hash,
+            terms,
+            length,
+            vectors: None,
+        }
     }
 
     /// The same entry with vectors.
@@ -111,5 +122,10 @@ fn fields(entry: &Entry) -> impl Iterator<Item = (Field, &str)> {
         (Field::Other, entry.title.as_str()),
     ]
     .into_iter()
-    .chain(lists.into_iter().flatten().map(|text| (Field::Other, text.as_str())))
+    .chain(
+        lists
+            .into_iter()
+            .flatten()
+            .map(|text| (Field::Other, text.as_str())),
+    )
 }

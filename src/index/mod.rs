@@ -65,7 +65,10 @@ impl Index {
 
     fn with_writer<T>(&self, work: impl FnOnce(&mut Writer) -> T) -> T {
         // A panic while writing leaves slots that no snapshot shows; going on is safe.
-        let mut writer = self.writer.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut writer = self
+            .writer
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner());
         work(&mut writer)
     }
 }

@@ -31,7 +31,11 @@ impl PackedMatrix {
     /// Calls `visit(slot, role, cosine)` for every vector, in slot order. Vectors of another
     /// dimension than the query's are passed over: they are never compared.
     pub fn scan(&self, query: &[f32], mut visit: impl FnMut(u32, RowRole, f32)) {
-        for chunk in self.chunks.iter().filter(|chunk| chunk.dimensions == query.len()) {
+        for chunk in self
+            .chunks
+            .iter()
+            .filter(|chunk| chunk.dimensions == query.len())
+        {
             let vectors = chunk.numbers.chunks_exact(chunk.dimensions.max(1));
             for ((slot, role), vector) in chunk.owners.iter().zip(vectors) {
                 visit(*slot, *role, dot(query, vector));
@@ -41,11 +45,14 @@ impl PackedMatrix {
 
     /// Rebuilds the chunks that hold the given slots.
     pub(super) fn refresh(&mut self, slots: &[Option<Arc<IndexedEntry>>], touched: &[u32]) {
-        let mut chunks: Vec<usize> =
-            touched.iter().map(|slot| *slot as usize / SLOTS_PER_CHUNK).collect();
+        let mut chunks: Vec<usize> = touched
+            .iter()
+            .map(|slot| *slot as usize / SLOTS_PER_CHUNK)
+            .collect();
         chunks.sort_unstable();
         chunks.dedup();
-        self.chunks.resize_with(slots.len().div_ceil(SLOTS_PER_CHUNK), Arc::default);
+        self.chunks
+            .resize_with(slots.len().div_ceil(SLOTS_PER_CHUNK), Arc::default);
         for at in chunks {
             let from = at * SLOTS_PER_CHUNK;
             let to = (from + SLOTS_PER_CHUNK).min(slots.len());
@@ -77,8 +84,12 @@ impl Chunk {
 pub fn dot(a: &[f32], b: &[f32]) -> f32 {
     let mut sums = [0.0f32; 8];
     let (a_blocks, b_blocks) = (a.chunks_exact(8), b.chunks_exact(8));
-    let tail: f32 =
-        a_blocks.remainder().iter().zip(b_blocks.remainder()).map(|(x, y)| x * y).sum();
+    let tail: f32 = a_blocks
+        .remainder()
+        .iter()
+        .zip(b_blocks.remainder())
+        .map(|(x, y)| x * y)
+        .sum();
     for (x, y) in a_blocks.zip(b_blocks) {
         for lane in 0..8 {
             sums[lane] += x[lane] * y[lane];

@@ -30,13 +30,17 @@ pub(super) struct FrozenPostings {
 
 impl Default for FrozenPostings {
     fn default() -> Self {
-        Self { shards: (0..SHARDS).map(|_| Arc::default()).collect() }
+        Self {
+            shards: (0..SHARDS).map(|_| Arc::default()).collect(),
+        }
     }
 }
 
 impl FrozenPostings {
     pub(super) fn get(&self, token: &str) -> &[Posting] {
-        self.shards[shard_of(token)].get(token).map_or(&[], |list| list)
+        self.shards[shard_of(token)]
+            .get(token)
+            .map_or(&[], |list| list)
     }
 
     pub(super) fn set(&mut self, token: Token, list: Option<PostingList>) {
@@ -50,10 +54,8 @@ impl FrozenPostings {
 
 /// FNV-1a, folded to a shard: cheap, and the same in every process.
 fn shard_of(token: &str) -> usize {
-    let hash = token
-        .bytes()
-        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-        });
+    let hash = token.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    });
     ((hash ^ (hash >> 32)) as usize) % SHARDS
 }

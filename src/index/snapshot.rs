@@ -71,7 +71,11 @@ impl Snapshot {
 
     /// Mean number of tokens of an entry; 1 for an empty catalogue.
     pub fn mean_length(&self) -> f32 {
-        if self.len == 0 { 1.0 } else { self.total_length as f32 / self.len as f32 }
+        if self.len == 0 {
+            1.0
+        } else {
+            self.total_length as f32 / self.len as f32
+        }
     }
 
     /// Slots ordered by kind, name and source; computed at the first call.
@@ -85,7 +89,9 @@ impl Snapshot {
 
     /// Commands whose name or alias equals `name` whatever its case, in listing order.
     pub fn commands_named(&self, name: &str) -> &[u32] {
-        self.command_names().get(&name.to_lowercase()).map_or(&[], Vec::as_slice)
+        self.command_names()
+            .get(&name.to_lowercase())
+            .map_or(&[], Vec::as_slice)
     }
 
     /// Lower-case names and aliases of all commands.
@@ -95,7 +101,9 @@ impl Snapshot {
             // Names before aliases: an alias never takes a name from its owner.
             for own_names in [true, false] {
                 for slot in self.ordered() {
-                    let Some(indexed) = self.entry(*slot) else { continue };
+                    let Some(indexed) = self.entry(*slot) else {
+                        continue;
+                    };
                     let entry = &indexed.entry;
                     if entry.kind != Kind::Command {
                         continue;

@@ -77,9 +77,14 @@ impl Writer {
                         self.take_out(&before, &mut touched);
                     }
                     let indexed = self.put_in(entry, hash, &mut touched);
-                    index.entries.insert(indexed.entry.id.clone(), indexed.clone());
-                    let list =
-                        if replaces { &mut applied.updated } else { &mut applied.created };
+                    index
+                        .entries
+                        .insert(indexed.entry.id.clone(), indexed.clone());
+                    let list = if replaces {
+                        &mut applied.updated
+                    } else {
+                        &mut applied.created
+                    };
                     list.push(indexed);
                 }
                 Change::Remove(id) => match index.entries.remove(&id) {
@@ -103,7 +108,9 @@ impl Writer {
     ) -> usize {
         let mut touched = Touched::default();
         for (wanted, vectors) in vectors {
-            let Some(current) = self.slots[wanted.slot as usize].as_ref() else { continue };
+            let Some(current) = self.slots[wanted.slot as usize].as_ref() else {
+                continue;
+            };
             if current.hash != wanted.hash || current.entry.id != wanted.entry.id {
                 continue;
             }
@@ -111,7 +118,9 @@ impl Writer {
                 self.pending -= 1;
             }
             let with_vectors = Arc::new(current.with_vectors(vectors));
-            index.entries.insert(with_vectors.entry.id.clone(), with_vectors.clone());
+            index
+                .entries
+                .insert(with_vectors.entry.id.clone(), with_vectors.clone());
             touched.slots.push(with_vectors.slot);
             self.slots[wanted.slot as usize] = Some(with_vectors);
         }
@@ -120,7 +129,12 @@ impl Writer {
         count
     }
 
-    fn put_in(&mut self, entry: Arc<Entry>, hash: [u8; 32], touched: &mut Touched) -> Arc<IndexedEntry> {
+    fn put_in(
+        &mut self,
+        entry: Arc<Entry>,
+        hash: [u8; 32],
+        touched: &mut Touched,
+    ) -> Arc<IndexedEntry> {
         let slot = self.free.pop_first().unwrap_or(self.slots.len() as u32);
         let indexed = Arc::new(IndexedEntry::new(entry, hash, slot));
         if slot as usize == self.slots.len() {
@@ -132,8 +146,17 @@ impl Writer {
         self.total_length += u64::from(indexed.length);
         self.digest = self.digest.wrapping_add(short_hash(&hash));
         for term in &indexed.terms {
-            let posting = Posting { slot, field: term.field, count: term.count };
-            touched.tokens.entry(term.token.clone()).or_default().added.push(posting);
+            let posting = Posting {
+                slot,
+                field: term.field,
+                count: term.count,
+            };
+            touched
+                .tokens
+                .entry(term.token.clone())
+                .or_default()
+                .added
+                .push(posting);
         }
         touched.slots.push(slot);
         indexed
@@ -157,7 +180,10 @@ impl Writer {
     fn publish(&mut self, index: &Index, touched: Touched) {
         for (token, change) in touched.tokens {
             let before = index.postings.get(&token).map(|list| list.clone());
-            let mut list: Vec<Posting> = before.iter().flat_map(|list| list.iter()).copied()
+            let mut list: Vec<Posting> = before
+                .iter()
+                .flat_map(|list| list.iter())
+                .copied()
                 .filter(|posting| !change.removed.contains(&posting.slot))
                 .chain(change.added)
                 .collect();

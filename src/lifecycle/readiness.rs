@@ -50,12 +50,16 @@ impl Readiness {
     /// Not ready until all blockers are cleared.
     pub fn new(blockers: impl IntoIterator<Item = Blocker>) -> Self {
         let blockers = blockers.into_iter().collect();
-        Self(watch::Sender::new(State { blockers, draining: false }))
+        Self(watch::Sender::new(State {
+            blockers,
+            draining: false,
+        }))
     }
 
     /// One thing less to wait for.
     pub fn clear(&self, blocker: Blocker) {
-        self.0.send_if_modified(|state| state.blockers.remove(&blocker));
+        self.0
+            .send_if_modified(|state| state.blockers.remove(&blocker));
     }
 
     /// From now on nothing new should come.

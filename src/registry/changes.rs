@@ -53,7 +53,10 @@ impl FromStr for ResumeToken {
         let parse = |part: &str| u64::from_str_radix(part, 16).ok();
         text.split_once('-')
             .and_then(|(epoch, number)| {
-                Some(Self { epoch: parse(epoch)?, number: parse(number)? })
+                Some(Self {
+                    epoch: parse(epoch)?,
+                    number: parse(number)?,
+                })
             })
             .ok_or_else(|| "is no resume token".to_owned())
     }
@@ -89,7 +92,10 @@ pub struct Watch {
 impl Watch {
     /// Token that resumes after everything seen so far.
     pub fn token(&self) -> ResumeToken {
-        ResumeToken { epoch: self.epoch, number: self.last }
+        ResumeToken {
+            epoch: self.epoch,
+            number: self.last,
+        }
     }
 
     /// The next event. May be dropped and called again.
@@ -116,7 +122,9 @@ pub(super) struct Changes {
 
 impl Default for Changes {
     fn default() -> Self {
-        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let since = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default();
         Self {
             epoch: since.as_nanos() as u64,
             history: Mutex::default(),
@@ -129,7 +137,9 @@ impl Changes {
     /// Tells watchers of a change; one that changed nothing is no news.
     pub(super) fn publish(&self, applied: &Applied) {
         let refs = |list: &[Arc<IndexedEntry>]| -> Vec<(Kind, EntryId)> {
-            list.iter().map(|indexed| (indexed.entry.kind, indexed.entry.id.clone())).collect()
+            list.iter()
+                .map(|indexed| (indexed.entry.kind, indexed.entry.id.clone()))
+                .collect()
         };
         let mut upserted = refs(&applied.created);
         upserted.extend(refs(&applied.updated));
@@ -140,7 +150,12 @@ impl Changes {
         let mut history = self.lock();
         let number = history.back().map_or(1, |last| last.number + 1);
         let revision = applied.revision.clone();
-        let change = Arc::new(CatalogChange { number, revision, upserted, deleted });
+        let change = Arc::new(CatalogChange {
+            number,
+            revision,
+            upserted,
+            deleted,
+        });
         history.push_back(change.clone());
         let refs = |change: &Arc<CatalogChange>| change.upserted.len() + change.deleted.len();
         let mut named: usize = history.iter().map(refs).sum();
@@ -166,11 +181,18 @@ impl Changes {
             }
             Some(_) => return Err(WatchError::Expired),
         };
-        Ok(Watch { epoch: self.epoch, last, replay, live: self.live.subscribe() })
+        Ok(Watch {
+            epoch: self.epoch,
+            last,
+            replay,
+            live: self.live.subscribe(),
+        })
     }
 
     fn lock(&self) -> MutexGuard<'_, VecDeque<Arc<CatalogChange>>> {
         // The history is whole between any two statements that change it.
-        self.history.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+        self.history
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }

@@ -67,7 +67,10 @@ impl Pool {
     }
 
     fn hub(&self, vector: &[f32]) -> Hub {
-        Hub { cjk: nearest(&self.cjk, vector), other: nearest(&self.other, vector) }
+        Hub {
+            cjk: nearest(&self.cjk, vector),
+            other: nearest(&self.other, vector),
+        }
     }
 }
 
@@ -75,7 +78,11 @@ fn nearest(pool: &[Arc<[f32]>], vector: &[f32]) -> f32 {
     let mut cosines: Vec<f32> = pool.iter().map(|prompt| dot(prompt, vector)).collect();
     cosines.sort_unstable_by(|a, b| b.total_cmp(a));
     cosines.truncate(NEAREST);
-    if cosines.is_empty() { 0.0 } else { cosines.iter().sum::<f32>() / cosines.len() as f32 }
+    if cosines.is_empty() {
+        0.0
+    } else {
+        cosines.iter().sum::<f32>() / cosines.len() as f32
+    }
 }
 
 #[cfg(test)]

@@ -110,7 +110,9 @@ impl Registry {
             vectoriser,
             order: Mutex::new(()),
         };
-        Self { inner: Arc::new(inner) }
+        Self {
+            inner: Arc::new(inner),
+        }
     }
 
     /// The index behind the catalogue.
@@ -120,12 +122,17 @@ impl Registry {
 
     /// The entry of that id.
     pub fn get(&self, id: &EntryId) -> Result<Arc<Entry>, RegistryError> {
-        self.inner.index.get(id).ok_or_else(|| RegistryError::NotFound(id.clone()))
+        self.inner
+            .index
+            .get(id)
+            .ok_or_else(|| RegistryError::NotFound(id.clone()))
     }
 
     /// Inserts or replaces entries, all or none. `path` names the list in error messages.
     pub async fn upsert(&self, path: &str, entries: Vec<Entry>) -> Result<Summary, RegistryError> {
-        check_batch(path, &entries).into_result().map_err(RegistryError::Invalid)?;
+        check_batch(path, &entries)
+            .into_result()
+            .map_err(RegistryError::Invalid)?;
         self.commit(entries, |_, _| Vec::new()).await
     }
 
@@ -144,11 +151,15 @@ impl Registry {
         source: String,
         entries: Vec<Entry>,
     ) -> Result<Summary, RegistryError> {
-        check_batch(path, &entries).into_result().map_err(RegistryError::Invalid)?;
+        check_batch(path, &entries)
+            .into_result()
+            .map_err(RegistryError::Invalid)?;
         self.commit(entries, move |index, kept| {
             let snapshot = index.snapshot();
             let ids = snapshot.entries().map(|indexed| &indexed.entry.id);
-            ids.filter(|id| id.source == source && !kept.contains(*id)).cloned().collect()
+            ids.filter(|id| id.source == source && !kept.contains(*id))
+                .cloned()
+                .collect()
         })
         .await
     }
@@ -186,7 +197,12 @@ impl Registry {
                 inner.changes.publish(&applied);
                 applied
             };
-            let changed = applied.created.iter().chain(&applied.updated).cloned().collect();
+            let changed = applied
+                .created
+                .iter()
+                .chain(&applied.updated)
+                .cloned()
+                .collect();
             let vectorised = inner.vectoriser.entries(changed).await;
             Ok(Summary {
                 revision: applied.revision,
@@ -198,7 +214,11 @@ impl Registry {
             })
         });
         change.await.unwrap_or_else(|error| {
-            Err(if error.is_panic() { RegistryError::Failed } else { RegistryError::Closed })
+            Err(if error.is_panic() {
+                RegistryError::Failed
+            } else {
+                RegistryError::Closed
+            })
         })
     }
 }
@@ -221,8 +241,12 @@ impl Inner {
     }
 
     async fn write_down(&self, puts: &[Entry], removals: &[EntryId]) -> Result<(), StoreError> {
-        let Some(store) = &self.store else { return Ok(()) };
-        let puts = puts.iter().map(|entry| (entry.id.clone(), Some(entry.clone())));
+        let Some(store) = &self.store else {
+            return Ok(());
+        };
+        let puts = puts
+            .iter()
+            .map(|entry| (entry.id.clone(), Some(entry.clone())));
         let removals = removals.iter().map(|id| (id.clone(), None));
         store.save_entries(puts.chain(removals).collect()).await
     }

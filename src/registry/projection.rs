@@ -22,8 +22,9 @@ impl Projected {
     /// The texts of an entry for a projection.
     pub fn new(entry: &Entry, projection: Projection) -> Self {
         let name = words_of(&entry.id.name);
-        let description =
-            [&entry.responsibility, &entry.title].into_iter().find(|text| !text.trim().is_empty());
+        let description = [&entry.responsibility, &entry.title]
+            .into_iter()
+            .find(|text| !text.trim().is_empty());
         let own = match (description, projection) {
             (None, _) => vec![name],
             (Some(text), Projection::Nearest) => vec![format!("{name}: {text}"), name],
@@ -31,7 +32,11 @@ impl Projected {
                 vec![format!("{name}: {text}"), text.clone(), name]
             }
         };
-        Self { projection, own, examples: entry.examples.clone() }
+        Self {
+            projection,
+            own,
+            examples: entry.examples.clone(),
+        }
     }
 
     /// All texts, own ones first.
@@ -49,19 +54,25 @@ impl Projected {
         let (own, examples) = vectors.split_at(self.own.len().min(vectors.len()));
         let mut rows: Vec<Row> = match self.projection {
             Projection::Nearest => own.to_vec(),
-            Projection::Mean => {
-                normalised_mean(own.iter().map(|vector| &**vector)).into_iter().collect()
-            }
+            Projection::Mean => normalised_mean(own.iter().map(|vector| &**vector))
+                .into_iter()
+                .collect(),
         }
         .into_iter()
-        .map(|vector| Row { role: RowRole::Text, vector })
+        .map(|vector| Row {
+            role: RowRole::Text,
+            vector,
+        })
         .collect();
         rows.extend((0u16..).zip(examples).map(|(number, vector)| Row {
             role: RowRole::Example(number),
             vector: vector.clone(),
         }));
         let centroid = normalised_mean(examples.iter().map(|vector| &**vector));
-        rows.extend(centroid.map(|vector| Row { role: RowRole::Centroid, vector }));
+        rows.extend(centroid.map(|vector| Row {
+            role: RowRole::Centroid,
+            vector,
+        }));
         rows
     }
 }
@@ -69,9 +80,16 @@ impl Projected {
 /// A name as words: `git-branch` and `gitBranch` are "git branch". A name in a script that
 /// is written without spaces stays as it is.
 fn words_of(name: &str) -> String {
-    if name.chars().any(|c| matches!(segment(c), Segment::Cjk | Segment::Thai)) {
+    if name
+        .chars()
+        .any(|c| matches!(segment(c), Segment::Cjk | Segment::Thai))
+    {
         return name.to_owned();
     }
     let words = tokenize(name);
-    if words.is_empty() { name.to_owned() } else { words.join(" ") }
+    if words.is_empty() {
+        name.to_owned()
+    } else {
+        words.join(" ")
+    }
 }

@@ -12,8 +12,10 @@ impl Registry {
     /// Fills the catalogue from entries read from files and the changes in the store: a
     /// stored entry replaces one of the files, a stored deletion hides it.
     pub async fn fill(&self, from_files: Vec<Entry>) -> Result<usize, RegistryError> {
-        let mut entries: BTreeMap<EntryId, Entry> =
-            from_files.into_iter().map(|entry| (entry.id.clone(), entry)).collect();
+        let mut entries: BTreeMap<EntryId, Entry> = from_files
+            .into_iter()
+            .map(|entry| (entry.id.clone(), entry))
+            .collect();
         if let Some(store) = &self.inner.store {
             for (id, change) in store.load_entries().await? {
                 match change {
@@ -26,7 +28,10 @@ impl Registry {
         if wanted > limit {
             return Err(RegistryError::Full { wanted, limit });
         }
-        let puts = entries.into_values().map(|entry| Change::Put(Arc::new(entry))).collect();
+        let puts = entries
+            .into_values()
+            .map(|entry| Change::Put(Arc::new(entry)))
+            .collect();
         let applied = self.inner.apply(puts).await?;
         self.inner.changes.publish(&applied);
         Ok(wanted)

@@ -86,7 +86,9 @@ impl Vectoriser {
     }
 
     fn now(&self) -> Vectorised {
-        Vectorised { pending: self.index.snapshot().pending_vectors() }
+        Vectorised {
+            pending: self.index.snapshot().pending_vectors(),
+        }
     }
 }
 
@@ -138,7 +140,10 @@ impl Task {
             let refused = std::mem::take(&mut self.refused);
             self.answer(|waiter| {
                 !waiter.entries.is_empty()
-                    && waiter.entries.iter().all(|entry| !is_due(&snapshot, &refused, entry))
+                    && waiter
+                        .entries
+                        .iter()
+                        .all(|entry| !is_due(&snapshot, &refused, entry))
             });
             self.refused = refused;
         }
@@ -227,17 +232,25 @@ impl Task {
         step: &[Arc<IndexedEntry>],
     ) -> Result<Vec<Arc<EntryVectors>>, EmbedError> {
         let projection = Profile::of(&model.id).projection;
-        let projected: Vec<Projected> =
-            step.iter().map(|indexed| Projected::new(&indexed.entry, projection)).collect();
-        let texts = projected.iter().flat_map(Projected::texts).cloned().collect();
+        let projected: Vec<Projected> = step
+            .iter()
+            .map(|indexed| Projected::new(&indexed.entry, projection))
+            .collect();
+        let texts = projected
+            .iter()
+            .flat_map(Projected::texts)
+            .cloned()
+            .collect();
         let vectors = self.embed(model, TextRole::Passage, texts).await?;
         let mut rest = vectors.as_slice();
         let mut made = Vec::with_capacity(step.len());
         for projected in &projected {
             let (own, after) = rest.split_at(projected.len().min(rest.len()));
             rest = after;
-            let mut vectors =
-                EntryVectors { rows: projected.rows(own), ..EntryVectors::default() };
+            let mut vectors = EntryVectors {
+                rows: projected.rows(own),
+                ..EntryVectors::default()
+            };
             if let Some(pool) = &self.pool {
                 pool.measure(&mut vectors);
             }
@@ -257,14 +270,18 @@ impl Task {
             TextRole::Query => Role::Query,
             TextRole::Passage => Role::Passage,
         };
-        let keys: Vec<VectorKey> = texts.iter().map(|text| VectorKey::new(role_in_store, text)).collect();
+        let keys: Vec<VectorKey> = texts
+            .iter()
+            .map(|text| VectorKey::new(role_in_store, text))
+            .collect();
         let mut known = match &self.store {
-            Some(store) => {
-                store.load_vectors(&model.digest, keys.clone()).await.unwrap_or_else(|error| {
+            Some(store) => store
+                .load_vectors(&model.digest, keys.clone())
+                .await
+                .unwrap_or_else(|error| {
                     tracing::warn!(%error, "stored vectors cannot be read; made again");
                     Default::default()
-                })
-            }
+                }),
             None => Default::default(),
         };
         let mut wanted: Vec<(VectorKey, String)> = Vec::new();
@@ -277,8 +294,10 @@ impl Task {
         if !wanted.is_empty() {
             let (new_keys, texts): (Vec<VectorKey>, Vec<String>) = wanted.into_iter().unzip();
             let made = self.embedder.embed(role, Priority::Bulk, texts).await?;
-            let made: Vec<(VectorKey, Arc<[f32]>)> =
-                new_keys.into_iter().zip(made.into_iter().map(|made| made.vector)).collect();
+            let made: Vec<(VectorKey, Arc<[f32]>)> = new_keys
+                .into_iter()
+                .zip(made.into_iter().map(|made| made.vector))
+                .collect();
             known.extend(made.iter().cloned());
             if let Some(store) = &self.store
                 && let Err(error) = store.save_vectors(&model.digest, made).await
@@ -286,14 +305,16 @@ impl Task {
                 tracing::warn!(%error, "new vectors could not be written down");
             }
         }
-        keys.iter().map(|key| known.get(key).cloned().ok_or(EmbedError::Closed)).collect()
+        keys.iter()
+            .map(|key| known.get(key).cloned().ok_or(EmbedError::Closed))
+            .collect()
     }
 }
 
 /// Whether an entry is still in the index, has no vectors, and may get some.
 fn is_due(snapshot: &Snapshot, refused: &HashSet<[u8; 32]>, entry: &IndexedEntry) -> bool {
     !refused.contains(&entry.hash)
-        && snapshot.entry(entry.slot).is_some_and(|current| {
-            current.hash == entry.hash && current.vectors.is_none()
-        })
+        && snapshot
+            .entry(entry.slot)
+            .is_some_and(|current| current.hash == entry.hash && current.vectors.is_none())
 }

@@ -30,7 +30,14 @@ impl<'a> Evidence<'a> {
         let tokens = distinct(tokenize(&request.prompt));
         let lexical = lexical::score(snapshot, &tokens, &weights);
         let group = script_group(&request.prompt);
-        Self { snapshot, weights, tokens, group, lexical, semantic: None }
+        Self {
+            snapshot,
+            weights,
+            tokens,
+            group,
+            lexical,
+            semantic: None,
+        }
     }
 
     /// Entries that take part, best first. Without similarities, those without a token in
@@ -51,7 +58,11 @@ impl<'a> Evidence<'a> {
                     }
                 };
                 let score = calibration.score(raw);
-                raw.is_finite().then_some(Scored { slot: indexed.slot, raw, score })
+                raw.is_finite().then_some(Scored {
+                    slot: indexed.slot,
+                    raw,
+                    score,
+                })
             })
             .collect();
         rank(self.snapshot, &mut scored);

@@ -24,13 +24,21 @@ pub(super) enum Exact {
 
 /// Reads the command of a prompt; `None` where its first word does not begin with `/`.
 pub(super) fn find(snapshot: &Snapshot, request: &Request) -> Option<Exact> {
-    let word = request.prompt.split_whitespace().next()?.strip_prefix('/')?;
+    let word = request
+        .prompt
+        .split_whitespace()
+        .next()?
+        .strip_prefix('/')?;
     let name = word.trim_end_matches(|c: char| !c.is_alphanumeric());
     let slots: Vec<u32> = snapshot
         .commands_named(name)
         .iter()
         .copied()
-        .filter(|slot| snapshot.entry(*slot).is_some_and(|found| request.allows(&found.entry)))
+        .filter(|slot| {
+            snapshot
+                .entry(*slot)
+                .is_some_and(|found| request.allows(&found.entry))
+        })
         .collect();
     if !slots.is_empty() {
         return Some(Exact::Found(slots));
@@ -41,5 +49,8 @@ pub(super) fn find(snapshot: &Snapshot, request: &Request) -> Option<Exact> {
         .filter(|entry| entry.kind == Kind::Command && request.allows(entry))
         .map(|entry| entry.id.name.as_str());
     let nearest = nearest_names(name, names, SUGGESTIONS);
-    Some(Exact::Unknown { name: name.to_owned(), nearest })
+    Some(Exact::Unknown {
+        name: name.to_owned(),
+        nearest,
+    })
 }

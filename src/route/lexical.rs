@@ -32,7 +32,11 @@ pub struct FieldWeights {
 
 impl Default for FieldWeights {
     fn default() -> Self {
-        Self { name: 1.0, source_hint: 0.8, responsibility: 0.6 }
+        Self {
+            name: 1.0,
+            source_hint: 0.8,
+            responsibility: 0.6,
+        }
     }
 }
 
@@ -72,7 +76,9 @@ pub(super) fn score(
     let mean_length = snapshot.mean_length();
     for (token, idf) in tokens.iter().zip(idfs) {
         for posting in snapshot.postings(token) {
-            let Some(indexed) = snapshot.entry(posting.slot) else { continue };
+            let Some(indexed) = snapshot.entry(posting.slot) else {
+                continue;
+            };
             let score = &mut scores[posting.slot as usize];
             score.share += weights.of(posting.field) / tokens.len() as f64;
             let count = posting.count as f32;
@@ -88,15 +94,25 @@ pub(super) fn score(
 /// unless the prompt consists of such tokens only.
 fn inverse_document_frequencies(snapshot: &Snapshot, tokens: &[String]) -> Vec<f32> {
     let entries = snapshot.len();
-    let counts: Vec<usize> = tokens.iter().map(|token| snapshot.postings(token).len()).collect();
-    let idf = |count: usize| {
-        ((entries as f32 - count as f32 + 0.5) / (count as f32 + 0.5) + 1.0).ln()
-    };
+    let counts: Vec<usize> = tokens
+        .iter()
+        .map(|token| snapshot.postings(token).len())
+        .collect();
+    let idf =
+        |count: usize| ((entries as f32 - count as f32 + 0.5) / (count as f32 + 0.5) + 1.0).ln();
     let boilerplate = |count: usize| entries >= BOILERPLATE_FROM && count * 2 > entries;
-    let all_boilerplate = counts.iter().all(|count| *count == 0 || boilerplate(*count));
+    let all_boilerplate = counts
+        .iter()
+        .all(|count| *count == 0 || boilerplate(*count));
     counts
         .iter()
-        .map(|count| if boilerplate(*count) && !all_boilerplate { 0.0 } else { idf(*count) })
+        .map(|count| {
+            if boilerplate(*count) && !all_boilerplate {
+                0.0
+            } else {
+                idf(*count)
+            }
+        })
         .collect()
 }
 
@@ -109,9 +125,16 @@ pub(super) fn matched(
     tokens
         .iter()
         .filter_map(|token| {
-            let at = indexed.terms.binary_search_by(|term| (*term.token).cmp(token)).ok()?;
+            let at = indexed
+                .terms
+                .binary_search_by(|term| (*term.token).cmp(token))
+                .ok()?;
             let field = indexed.terms[at].field;
-            Some(MatchedToken { token: token.clone(), field, weight: weights.of(field) })
+            Some(MatchedToken {
+                token: token.clone(),
+                field,
+                weight: weights.of(field),
+            })
         })
         .collect()
 }

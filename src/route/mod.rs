@@ -19,8 +19,8 @@ mod semantic;
 pub use lexical::FieldWeights;
 pub use request::{DEFAULT_LIMIT, KindFilter, MAX_LIMIT, Mode, Request};
 pub use result::{
-    Band, Decision, Degradation, DegradedReason, InputTruncation, MatchedToken, Outcome,
-    Ranked, RouteResult, ScoreParts, Stage, Warning,
+    Band, Decision, Degradation, DegradedReason, InputTruncation, MatchedToken, Outcome, Ranked,
+    RouteResult, ScoreParts, Stage, Warning,
 };
 pub use router::{Router, Settings, degradation_of};
 

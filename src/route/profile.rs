@@ -33,15 +33,27 @@ pub struct Profile {
 }
 
 /// Coverage alone to probabilities, whatever encoder is configured.
-pub const LEXICAL: Calibration = Calibration { bias: -3.0, best: 9.0, margin: 3.0 };
+pub const LEXICAL: Calibration = Calibration {
+    bias: -3.0,
+    best: 9.0,
+    margin: 3.0,
+};
 
 const MINILM: Profile = Profile {
     projection: Projection::Nearest,
     hub: 0.0,
     coverage: 0.5,
     centroid: 0.58,
-    hybrid: Calibration { bias: -5.0, best: 9.0, margin: 4.0 },
-    semantic: Calibration { bias: -4.5, best: 9.0, margin: 4.0 },
+    hybrid: Calibration {
+        bias: -5.0,
+        best: 9.0,
+        margin: 4.0,
+    },
+    semantic: Calibration {
+        bias: -4.5,
+        best: 9.0,
+        margin: 4.0,
+    },
 };
 
 const MULTILINGUAL_E5: Profile = Profile {
@@ -49,8 +61,16 @@ const MULTILINGUAL_E5: Profile = Profile {
     hub: 0.5,
     coverage: 0.3,
     centroid: 0.75,
-    hybrid: Calibration { bias: -5.0, best: 9.0, margin: 4.0 },
-    semantic: Calibration { bias: -4.5, best: 9.0, margin: 4.0 },
+    hybrid: Calibration {
+        bias: -5.0,
+        best: 9.0,
+        margin: 4.0,
+    },
+    semantic: Calibration {
+        bias: -4.5,
+        best: 9.0,
+        margin: 4.0,
+    },
 };
 
 impl Profile {

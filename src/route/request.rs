@@ -70,7 +70,10 @@ impl KindFilter {
 
     /// Number of kinds that take part.
     pub fn count(self) -> usize {
-        Kind::ALL.into_iter().filter(|kind| self.allows(*kind)).count()
+        Kind::ALL
+            .into_iter()
+            .filter(|kind| self.allows(*kind))
+            .count()
     }
 }
 
@@ -113,7 +116,11 @@ impl Request {
         if size > max_prompt_bytes {
             let message = format!("{size} bytes exceed the limit of {max_prompt_bytes}");
             violations.add(format!("{path}prompt"), message);
-        } else if self.prompt.chars().all(|c| c.is_whitespace() || c.is_control()) {
+        } else if self
+            .prompt
+            .chars()
+            .all(|c| c.is_whitespace() || c.is_control())
+        {
             violations.add(format!("{path}prompt"), "must not be blank");
         }
         if self.limit > MAX_LIMIT {
@@ -129,6 +136,9 @@ impl Request {
     /// Whether an entry takes part.
     pub fn allows(&self, entry: &Entry) -> bool {
         self.kinds.allows(entry.kind)
-            && self.only.as_ref().is_none_or(|only| only.contains(&entry.id))
+            && self
+                .only
+                .as_ref()
+                .is_none_or(|only| only.contains(&entry.id))
     }
 }

@@ -34,7 +34,11 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { weights: FieldWeights::default(), accept_threshold: 0.85, floor: 0.25 }
+        Self {
+            weights: FieldWeights::default(),
+            accept_threshold: 0.85,
+            floor: 0.25,
+        }
     }
 }
 
@@ -55,12 +59,17 @@ struct PromptVector {
 impl Router {
     /// A router over an index and an encoder.
     pub fn new(index: Arc<Index>, embedder: Embedder, settings: Settings) -> Self {
-        Self { index, embedder, settings }
+        Self {
+            index,
+            embedder,
+            settings,
+        }
     }
 
     /// Routes one prompt against the newest snapshot.
     pub async fn route(&self, request: &Request) -> RouteResult {
-        self.route_at(&self.index.snapshot(), request, None, None).await
+        self.route_at(&self.index.snapshot(), request, None, None)
+            .await
     }
 
     /// Routes one prompt and hands each stage to `observe` as soon as it is known.
@@ -69,7 +78,8 @@ impl Router {
         request: &Request,
         observe: &mut (dyn FnMut(Stage) + Send),
     ) -> RouteResult {
-        self.route_at(&self.index.snapshot(), request, None, Some(observe)).await
+        self.route_at(&self.index.snapshot(), request, None, Some(observe))
+            .await
     }
 
     /// Routes several prompts against one snapshot; results in the order of the requests.
@@ -82,7 +92,10 @@ impl Router {
             .filter(|request| request.mode != Mode::Lexical)
             .map(|request| request.prompt.clone())
             .collect();
-        let mut vectors = self.embed(Priority::Bulk, prompts).await.map(Vec::into_iter);
+        let mut vectors = self
+            .embed(Priority::Bulk, prompts)
+            .await
+            .map(Vec::into_iter);
         let mut results = Vec::with_capacity(requests.len());
         for request in requests {
             let vector = match &mut vectors {
@@ -115,7 +128,9 @@ impl Router {
         let mut evidence = Evidence::lexical(snapshot, request, self.settings.weights);
         if let Some(observe) = observe.as_mut() {
             let ranked = evidence.rank(request, Mode::Lexical, &LEXICAL);
-            observe(Stage::Lexical(evidence.describe(&select(snapshot, &ranked, request))));
+            observe(Stage::Lexical(
+                evidence.describe(&select(snapshot, &ranked, request)),
+            ));
         }
         let vector = match (request.mode, known) {
             (Mode::Lexical, _) => None,
@@ -123,7 +138,10 @@ impl Router {
             (_, None) => Some(self.embed_one(&request.prompt).await),
         };
 
-        let mut answer = Answer { mode: Mode::Lexical, ..Answer::default() };
+        let mut answer = Answer {
+            mode: Mode::Lexical,
+            ..Answer::default()
+        };
         let mut calibration = &LEXICAL;
         match vector {
             None => {}
@@ -134,7 +152,10 @@ impl Router {
                 if let Some(observe) = observe.as_mut() {
                     let ranked = evidence.rank(request, Mode::Semantic, &profile.semantic);
                     let matches = evidence.describe(&select(snapshot, &ranked, request));
-                    observe(Stage::Semantic { matches, model: model.id.clone() });
+                    observe(Stage::Semantic {
+                        matches,
+                        model: model.id.clone(),
+                    });
                 }
                 answer.note(snapshot, &embedded);
                 if reads(&model, evidence.group) {
@@ -164,7 +185,10 @@ impl Router {
 
     async fn embed_one(&self, prompt: &str) -> Result<PromptVector, EmbedError> {
         let prompts = vec![prompt.to_owned()];
-        self.embed(Priority::Interactive, prompts).await?.pop().ok_or(EmbedError::Closed)
+        self.embed(Priority::Interactive, prompts)
+            .await?
+            .pop()
+            .ok_or(EmbedError::Closed)
     }
 
     async fn embed(
@@ -178,14 +202,27 @@ impl Router {
             ModelState::Loading => return Err(EmbedError::Loading),
             ModelState::Failed(why) => return Err(EmbedError::Failed(why)),
         };
-        let vectors = self.embedder.embed(TextRole::Query, priority, prompts).await?;
-        let with_model = |embedded| PromptVector { embedded, model: model.clone() };
+        let vectors = self
+            .embedder
+            .embed(TextRole::Query, priority, prompts)
+            .await?;
+        let with_model = |embedded| PromptVector {
+            embedded,
+            model: model.clone(),
+        };
         Ok(vectors.into_iter().map(with_model).collect())
     }
 
     fn decide(&self, ranked: &[Scored], calibration: &Calibration) -> Decision {
-        let Settings { floor, accept_threshold, .. } = self.settings;
-        let thresholds = Thresholds { floor, accept: accept_threshold };
+        let Settings {
+            floor,
+            accept_threshold,
+            ..
+        } = self.settings;
+        let thresholds = Thresholds {
+            floor,
+            accept: accept_threshold,
+        };
         let Some(best) = ranked.first() else {
             return Decision {
                 outcome: Outcome::Abstained,
@@ -222,7 +259,11 @@ impl Router {
     }
 
     fn answer_exact(&self, snapshot: &Snapshot, request: &Request, exact: Exact) -> RouteResult {
-        let Settings { floor, accept_threshold, weights } = self.settings;
+        let Settings {
+            floor,
+            accept_threshold,
+            weights,
+        } = self.settings;
         let (outcome, confidence, reason, slots, nearest_commands) = match exact {
             Exact::Found(slots) => {
                 let reason = "the prompt names this command".to_owned();
@@ -237,7 +278,11 @@ impl Router {
         let scored: Vec<Scored> = slots
             .into_iter()
             .take(request.limit)
-            .map(|slot| Scored { slot, raw: 1.0, score: 1.0 })
+            .map(|slot| Scored {
+                slot,
+                raw: 1.0,
+                score: 1.0,
+            })
             .collect();
         let matches = evidence.describe(&scored);
         let decision = Decision {
@@ -248,7 +293,10 @@ impl Router {
             reason,
             nearest_commands,
         };
-        let answer = Answer { mode: request.mode, ..Answer::default() };
+        let answer = Answer {
+            mode: request.mode,
+            ..Answer::default()
+        };
         answer.complete(snapshot, decision, matches.clone(), matches)
     }
 }
@@ -269,11 +317,21 @@ impl Answer {
         let pending = snapshot.pending_vectors();
         if pending > 0 {
             let detail = format!("{pending} entries have no vectors yet");
-            self.degraded.push(Degradation { reason: DegradedReason::VectorsPending, detail });
+            self.degraded.push(Degradation {
+                reason: DegradedReason::VectorsPending,
+                detail,
+            });
         }
-        let Embedded { tokens, used_tokens, .. } = *embedded;
+        let Embedded {
+            tokens,
+            used_tokens,
+            ..
+        } = *embedded;
         if tokens > used_tokens {
-            self.truncated = Some(InputTruncation { prompt_tokens: tokens, used_tokens });
+            self.truncated = Some(InputTruncation {
+                prompt_tokens: tokens,
+                used_tokens,
+            });
         }
     }
 
@@ -324,5 +382,8 @@ pub fn degradation_of(error: &EmbedError) -> Degradation {
         EmbedError::Overloaded { .. } => DegradedReason::ModelOverloaded,
         EmbedError::Failed(_) | EmbedError::Closed => DegradedReason::ModelFailed,
     };
-    Degradation { reason, detail: error.to_string() }
+    Degradation {
+        reason,
+        detail: error.to_string(),
+    }
 }

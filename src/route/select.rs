@@ -27,7 +27,11 @@ pub(super) fn rank(snapshot: &Snapshot, scored: &mut [Scored]) {
 }
 
 fn order(snapshot: &Snapshot, a: &Scored, b: &Scored) -> Ordering {
-    let key = |scored: &Scored| snapshot.entry(scored.slot).map(|indexed| listing_key(indexed));
+    let key = |scored: &Scored| {
+        snapshot
+            .entry(scored.slot)
+            .map(|indexed| listing_key(indexed))
+    };
     b.raw.total_cmp(&a.raw).then_with(|| key(a).cmp(&key(b)))
 }
 
@@ -35,13 +39,18 @@ fn order(snapshot: &Snapshot, a: &Scored, b: &Scored) -> Ordering {
 /// for all kinds asked for; the rest goes by rank. What matches nothing is left out.
 pub(super) fn select(snapshot: &Snapshot, ranked: &[Scored], request: &Request) -> Vec<Scored> {
     let least = request.min_score.max(LEAST_SCORE);
-    let eligible: Vec<Scored> =
-        ranked.iter().copied().take_while(|scored| scored.score >= least).collect();
+    let eligible: Vec<Scored> = ranked
+        .iter()
+        .copied()
+        .take_while(|scored| scored.score >= least)
+        .collect();
     let mut chosen: HashSet<u32> = HashSet::new();
     if request.limit >= request.kinds.count() {
         for kind in Kind::ALL {
             let best = eligible.iter().find(|scored| {
-                snapshot.entry(scored.slot).is_some_and(|indexed| indexed.entry.kind == kind)
+                snapshot
+                    .entry(scored.slot)
+                    .is_some_and(|indexed| indexed.entry.kind == kind)
             });
             chosen.extend(best.map(|scored| scored.slot));
         }
@@ -52,5 +61,8 @@ pub(super) fn select(snapshot: &Snapshot, ranked: &[Scored], request: &Request) 
         }
         chosen.insert(scored.slot);
     }
-    eligible.into_iter().filter(|scored| chosen.contains(&scored.slot)).collect()
+    eligible
+        .into_iter()
+        .filter(|scored| chosen.contains(&scored.slot))
+        .collect()
 }

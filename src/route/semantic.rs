@@ -16,8 +16,11 @@ pub(super) struct Similarity {
 }
 
 impl Similarity {
-    const NONE: Similarity =
-        Similarity { text: f32::NEG_INFINITY, example: None, centroid: None };
+    const NONE: Similarity = Similarity {
+        text: f32::NEG_INFINITY,
+        example: None,
+        centroid: None,
+    };
 
     /// Whether the entry has vectors.
     pub fn is_known(&self) -> bool {

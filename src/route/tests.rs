@@ -16,34 +16,68 @@ fn entry(kind: Kind, name: &str, hint: &str, responsibility: &str) -> Entry {
 
 fn router(entries: Vec<Entry>, settings: Settings) -> Router {
     let index = Arc::new(Index::default());
-    index.apply(entries.into_iter().map(|entry| Change::Put(Arc::new(entry))).collect());
+    index.apply(
+        entries
+            .into_iter()
+            .map(|entry| Change::Put(Arc::new(entry)))
+            .collect(),
+    );
     Router::new(index, Embedder::disabled(), settings)
 }
 
 fn catalogue() -> Vec<Entry> {
     vec![
-        entry(Kind::Command, "git-branch", "git_commands", "Create and manage branches"),
-        entry(Kind::Command, "git-commit", "git_commands", "Record changes"),
+        entry(
+            Kind::Command,
+            "git-branch",
+            "git_commands",
+            "Create and manage branches",
+        ),
+        entry(
+            Kind::Command,
+            "git-commit",
+            "git_commands",
+            "Record changes",
+        ),
         entry(Kind::Tool, "Read", "files", "Read a file"),
-        entry(Kind::Skill, "summary", "writing", "Create a summary of a file"),
+        entry(
+            Kind::Skill,
+            "summary",
+            "writing",
+            "Create a summary of a file",
+        ),
     ]
 }
 
 fn lexical(prompt: &str) -> Request {
-    Request { mode: Mode::Lexical, ..Request::new(prompt) }
+    Request {
+        mode: Mode::Lexical,
+        ..Request::new(prompt)
+    }
 }
 
 fn names(result: &RouteResult) -> Vec<&str> {
-    result.matches.iter().map(|ranked| ranked.entry.id.name.as_str()).collect()
+    result
+        .matches
+        .iter()
+        .map(|ranked| ranked.entry.id.name.as_str())
+        .collect()
 }
 
 fn open() -> Settings {
-    Settings { floor: 0.0, ..Settings::default() }
+    Settings {
+        floor: 0.0,
+        ..Settings::default()
+    }
 }
 
 #[tokio::test]
 async fn the_lexical_score_is_the_weighted_share_of_the_prompt() {
-    let weights = FieldWeights { name: 1.0, source_hint: 1.0, responsibility: 1.0 };
+    let weights = FieldWeights {
+        name: 1.0,
+        source_hint: 1.0,
+        responsibility: 1.0,
+    };
     let plain = router(catalogue(), Settings { weights, ..open() });
     let result = plain.route(&lexical("create new git branch")).await;
     assert_eq!(names(&result)[0], "git-branch");
@@ -53,8 +87,11 @@ async fn the_lexical_score_is_the_weighted_share_of_the_prompt() {
     let result = weighted.route(&lexical("create new git branch")).await;
     // "create" stands in the responsibility, "git" and "branch" in the name.
     assert!((result.matches[0].lexical_score - (0.6 + 1.0 + 1.0) / 4.0).abs() < 1e-12);
-    let matched: Vec<&str> =
-        result.matches[0].matched.iter().map(|matched| matched.token.as_str()).collect();
+    let matched: Vec<&str> = result.matches[0]
+        .matched
+        .iter()
+        .map(|matched| matched.token.as_str())
+        .collect();
     assert_eq!(matched, ["create", "git", "branch"]);
 }
 
@@ -99,8 +136,13 @@ async fn every_kind_keeps_a_place_if_there_is_room() {
     let router = router(catalogue(), open());
     let mut request = lexical("create git branch summary file");
     request.limit = 3;
-    let kinds: HashSet<Kind> =
-        router.route(&request).await.matches.iter().map(|ranked| ranked.entry.kind).collect();
+    let kinds: HashSet<Kind> = router
+        .route(&request)
+        .await
+        .matches
+        .iter()
+        .map(|ranked| ranked.entry.kind)
+        .collect();
     assert_eq!(kinds.len(), 3);
     // With less room than kinds the best scores win.
     request.limit = 2;
@@ -110,7 +152,12 @@ async fn every_kind_keeps_a_place_if_there_is_room() {
     request.limit = 10;
     request.kinds.no_commands = true;
     let result = router.route(&request).await;
-    assert!(result.matches.iter().all(|ranked| ranked.entry.kind != Kind::Command));
+    assert!(
+        result
+            .matches
+            .iter()
+            .all(|ranked| ranked.entry.kind != Kind::Command)
+    );
 }
 
 #[tokio::test]
@@ -137,7 +184,14 @@ async fn the_minimum_is_inclusive() {
 #[tokio::test]
 async fn words_of_most_entries_rank_nothing() {
     let mut entries: Vec<Entry> = (0..20)
-        .map(|n| entry(Kind::Command, &format!("c{n}"), "", "Boilerplate of this catalogue"))
+        .map(|n| {
+            entry(
+                Kind::Command,
+                &format!("c{n}"),
+                "",
+                "Boilerplate of this catalogue",
+            )
+        })
         .collect();
     entries[7].responsibility.push_str(" parrots");
     let router = router(entries, open());
@@ -173,17 +227,23 @@ async fn equal_scores_are_ordered_by_kind_name_source() {
         entry
     };
     let mut entries = vec![
-        same(Kind::Skill, "s", "a"),
+        same(Kind::Skill, "t", "a"),
         same(Kind::Tool, "s", "b"),
         same(Kind::Tool, "r", "b"),
         same(Kind::Command, "s", "z"),
         same(Kind::Tool, "s", "a"),
     ];
     let order = |result: &RouteResult| -> Vec<String> {
-        result.matches.iter().map(|ranked| ranked.entry.id.to_string()).collect()
+        result
+            .matches
+            .iter()
+            .map(|ranked| ranked.entry.id.to_string())
+            .collect()
     };
-    let first = router(entries.clone(), open()).route(&lexical("word")).await;
-    assert_eq!(order(&first), ["s/z", "s/a", "r/b", "s/b", "s/a"]);
+    let first = router(entries.clone(), open())
+        .route(&lexical("word"))
+        .await;
+    assert_eq!(order(&first), ["s/z", "s/a", "r/b", "s/b", "t/a"]);
     entries.reverse();
     let second = router(entries, open()).route(&lexical("word")).await;
     assert_eq!(first, second);
@@ -194,11 +254,15 @@ async fn stages_come_in_order() {
     let router = router(catalogue(), open());
     let mut stages = Vec::new();
     let request = Request::new("create a branch");
-    let result = router.route_in_stages(&request, &mut |stage| stages.push(stage)).await;
+    let result = router
+        .route_in_stages(&request, &mut |stage| stages.push(stage))
+        .await;
     assert!(matches!(stages.as_slice(), [Stage::Lexical(matches)] if *matches == result.matches));
     stages.clear();
     let request = Request::new("/git-branch");
-    router.route_in_stages(&request, &mut |stage| stages.push(stage)).await;
+    router
+        .route_in_stages(&request, &mut |stage| stages.push(stage))
+        .await;
     assert!(matches!(stages.as_slice(), [Stage::Exact(entry)] if entry.id.name == "git-branch"));
 }
 
@@ -209,9 +273,19 @@ fn limits_are_named() {
     request.min_score = f64::NAN;
     let mut violations = Violations::default();
     request.check("requests[2].", 10, &mut violations);
-    let fields: Vec<&str> =
-        violations.as_slice().iter().map(|violation| violation.field.as_str()).collect();
-    assert_eq!(fields, ["requests[2].prompt", "requests[2].limit", "requests[2].min_score"]);
+    let fields: Vec<&str> = violations
+        .as_slice()
+        .iter()
+        .map(|violation| violation.field.as_str())
+        .collect();
+    assert_eq!(
+        fields,
+        [
+            "requests[2].prompt",
+            "requests[2].limit",
+            "requests[2].min_score"
+        ]
+    );
     let mut violations = Violations::default();
     Request::new("x".repeat(11)).check("", 10, &mut violations);
     assert!(violations.to_string().contains("limit of 10"));

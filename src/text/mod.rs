@@ -20,13 +20,15 @@ pub fn nearest_names<'a>(
     let mut scored: Vec<(usize, &str)> = names
         .into_iter()
         .map(|name| (strsim::osa_distance(&wanted, &name.to_lowercase()), name))
-        .filter(|(distance, name)| {
-            distance * 2 <= name.chars().count().max(wanted.chars().count())
-        })
+        .filter(|(distance, name)| distance * 2 <= name.chars().count().max(wanted.chars().count()))
         .collect();
     scored.sort_unstable();
     scored.dedup();
-    scored.into_iter().take(limit).map(|(_, name)| name.to_owned()).collect()
+    scored
+        .into_iter()
+        .take(limit)
+        .map(|(_, name)| name.to_owned())
+        .collect()
 }
 
 #[cfg(test)]

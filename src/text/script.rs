@@ -18,7 +18,11 @@ pub enum Segment {
 /// Class of one character.
 pub fn segment(c: char) -> Segment {
     if c.is_ascii() {
-        return if c.is_ascii_alphanumeric() { Segment::Word } else { Segment::Separator };
+        return if c.is_ascii_alphanumeric() {
+            Segment::Word
+        } else {
+            Segment::Separator
+        };
     }
     match c.script() {
         Script::Han | Script::Hiragana | Script::Katakana if c.is_alphanumeric() => Segment::Cjk,

@@ -8,9 +8,15 @@ fn tokens(text: &str) -> Vec<String> {
 #[test]
 fn separators_and_case_changes_cut() {
     assert_eq!(tokens("Erstelle/git-branch"), ["erstelle", "git", "branch"]);
-    assert_eq!(tokens("git_commands review,"), ["git", "commands", "review"]);
+    assert_eq!(
+        tokens("git_commands review,"),
+        ["git", "commands", "review"]
+    );
     assert_eq!(tokens("package.json"), ["package", "json"]);
-    assert_eq!(tokens("camelCase HTTPServer"), ["camel", "case", "http", "server"]);
+    assert_eq!(
+        tokens("camelCase HTTPServer"),
+        ["camel", "case", "http", "server"]
+    );
     assert_eq!(tokens("git  git\tgit"), ["git"]);
     assert_eq!(tokens("JSON"), ["json"]);
 }

@@ -33,7 +33,10 @@ pub fn tokenize(text: &str) -> Vec<String> {
 /// Each token once, in order of first appearance.
 pub fn distinct(tokens: Vec<String>) -> Vec<String> {
     let mut seen = HashSet::with_capacity(tokens.len());
-    tokens.into_iter().filter(|token| seen.insert(token.clone())).collect()
+    tokens
+        .into_iter()
+        .filter(|token| seen.insert(token.clone()))
+        .collect()
 }
 
 fn flush(run: &mut Vec<char>, kind: Segment, tokens: &mut Vec<String>) {
@@ -56,8 +59,8 @@ fn split_cases(word: &[char], tokens: &mut Vec<String>) {
     for at in 1..word.len() {
         let upper = word[at].is_uppercase();
         let after_lower = word[at - 1].is_lowercase();
-        let starts_word = word[at - 1].is_uppercase()
-            && word.get(at + 1).is_some_and(|next| next.is_lowercase());
+        let starts_word =
+            word[at - 1].is_uppercase() && word.get(at + 1).is_some_and(|next| next.is_lowercase());
         if upper && (after_lower || starts_word) {
             tokens.push(lower(&word[start..at]));
             start = at;

@@ -84,7 +84,13 @@ impl Server {
                 }
             }
         });
-        let mut server = Self { child, lines, address: String::new(), socket, dir };
+        let mut server = Self {
+            child,
+            lines,
+            address: String::new(),
+            socket,
+            dir,
+        };
         let line = server.wait_for("listening on 127.0.0.1:");
         server.address = line.trim_start_matches("listening on ").to_owned();
         server.wait_for("listening on unix:");
@@ -105,7 +111,11 @@ impl Server {
     /// A connection over TCP.
     pub async fn channel(&self) -> Channel {
         let uri = format!("http://{}", self.address);
-        Channel::from_shared(uri).expect("address").connect().await.expect("connects")
+        Channel::from_shared(uri)
+            .expect("address")
+            .connect()
+            .await
+            .expect("connects")
     }
 
     /// A folder that lives as long as the server.

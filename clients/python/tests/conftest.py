@@ -16,7 +16,7 @@ DOORS = ("tcp", "unix")
 @pytest.fixture(scope="session")
 def server() -> Iterator[Server]:
     """One process for all tests that do not end it: each keeps to entries of its own."""
-    running = Server()
+    running = Server(model=True)
     try:
         with Client.connect(running.tcp) as client:
             _settle(client)

@@ -58,7 +58,6 @@ def test_server_info(client: Client) -> None:
     assert info.limits.max_message_bytes == 4 * 1024 * 1024
     assert info.limits.max_batch == 256
     assert not info.pending
-    assert not info.durable, "without a data directory nothing outlives the process"
 
 
 def test_doors_and_readiness_are_announced(server: Server) -> None:

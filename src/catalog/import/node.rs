@@ -186,7 +186,7 @@ pub(super) fn read_yaml(text: &str) -> Result<Node, YamlError> {
         budget: serde_saphyr::budget! {
             max_events: 4_000_000,
             max_nodes: 2_000_000,
-            max_depth: 64,
+            max_depth: 32,
             flow_nesting_limit: 64,
             max_documents: 1,
             max_aliases: 1_000,

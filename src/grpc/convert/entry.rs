@@ -64,18 +64,21 @@ pub fn entry_to(entry: &Entry) -> pb::Entry {
 /// Writes a reference.
 pub fn reference_to(kind: Kind, id: &EntryId) -> pb::EntryRef {
     let EntryId { source, name } = id.clone();
-    pb::EntryRef { kind: kind_to(kind).into(), source, name }
+    pb::EntryRef {
+        kind: kind_to(kind).into(),
+        source,
+        name,
+    }
 }
 
 /// Reads a filter by kind: unspecified means all, a number that is no kind a violation.
-pub fn kind_filter_from(
-    number: i32,
-    path: &str,
-    violations: &mut Violations,
-) -> Option<Kind> {
+pub fn kind_filter_from(number: i32, path: &str, violations: &mut Violations) -> Option<Kind> {
     let kind = kind_from(number);
     if kind.is_none() && number != 0 {
-        violations.add(path, format!("{number} is no kind: one of COMMAND, TOOL, SKILL"));
+        violations.add(
+            path,
+            format!("{number} is no kind: one of COMMAND, TOOL, SKILL"),
+        );
     }
     kind
 }

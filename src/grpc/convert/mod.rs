@@ -6,9 +6,7 @@ mod journal;
 mod loops;
 mod route;
 
-pub(super) use entry::{
-    count, entry_from, entry_to, kind_filter_from, reference_to, summary_to,
-};
+pub(super) use entry::{count, entry_from, entry_to, kind_filter_from, reference_to, summary_to};
 pub(super) use event::{event_from, new_event_from, time_from, time_to, types_from};
 pub(super) use journal::{journal_entry_to, large};
 pub(super) use loops::{

@@ -6,8 +6,8 @@ use crate::grpc::pb;
 use crate::grpc::pb::stream_route_response::Stage as PbStage;
 use crate::index::Field;
 use crate::route::{
-    Band, DEFAULT_LIMIT, Decision, Degradation, DegradedReason, KindFilter, Mode, Outcome,
-    Ranked, Request, RouteResult, ScoreParts, Stage, Warning,
+    Band, DEFAULT_LIMIT, Decision, Degradation, DegradedReason, KindFilter, Mode, Outcome, Ranked,
+    Request, RouteResult, ScoreParts, Stage, Warning,
 };
 
 /// Reads a request; `path` is prefixed to the fields of its violations.
@@ -33,7 +33,10 @@ pub fn request_from(
         Some(mode) => request.mode = mode,
         None => violations.add(
             format!("{path}mode"),
-            format!("{} is no mode: one of LEXICAL, SEMANTIC, HYBRID", message.mode),
+            format!(
+                "{} is no mode: one of LEXICAL, SEMANTIC, HYBRID",
+                message.mode
+            ),
         ),
     }
     if pb::RouteView::try_from(message.view).is_err() {
@@ -77,7 +80,11 @@ pub fn result_to(result: RouteResult, full: bool) -> pb::RouteResponse {
             prompt_tokens: tokens_to(truncated.prompt_tokens),
             used_tokens: tokens_to(truncated.used_tokens),
         }),
-        nearest: if full { matches_to(result.nearest, true) } else { Vec::new() },
+        nearest: if full {
+            matches_to(result.nearest, true)
+        } else {
+            Vec::new()
+        },
     }
 }
 
@@ -87,9 +94,9 @@ pub fn stage_to(stage: Stage, full: bool) -> PbStage {
         Stage::Exact(entry) => PbStage::ExactCommand(pb::ExactCommandStage {
             entry: Some(reference_to(entry.kind, &entry.id)),
         }),
-        Stage::Lexical(matches) => {
-            PbStage::Lexical(pb::LexicalStage { matches: matches_to(matches, full) })
-        }
+        Stage::Lexical(matches) => PbStage::Lexical(pb::LexicalStage {
+            matches: matches_to(matches, full),
+        }),
         Stage::Semantic { matches, model } => PbStage::Semantic(pb::SemanticStage {
             matches: matches_to(matches, full),
             model_id: model,
@@ -106,7 +113,10 @@ pub fn degradation_to(degradation: Degradation) -> pb::Degradation {
         DegradedReason::ModelOverloaded => pb::DegradedReason::ModelOverloaded,
         DegradedReason::VectorsPending => pb::DegradedReason::VectorsPending,
     };
-    pb::Degradation { reason: reason.into(), detail: degradation.detail }
+    pb::Degradation {
+        reason: reason.into(),
+        detail: degradation.detail,
+    }
 }
 
 fn warning_to(warning: Warning) -> pb::RouteWarning {
@@ -136,7 +146,10 @@ fn decision_to(decision: Decision) -> pb::Decision {
 }
 
 fn matches_to(matches: Vec<Ranked>, full: bool) -> Vec<pb::Match> {
-    matches.into_iter().map(|ranked| match_to(ranked, full)).collect()
+    matches
+        .into_iter()
+        .map(|ranked| match_to(ranked, full))
+        .collect()
 }
 
 fn match_to(ranked: Ranked, full: bool) -> pb::Match {
