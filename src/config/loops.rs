@@ -45,7 +45,12 @@ pub struct VerifiedTool {
 
 impl Default for LoopsConfig {
     fn default() -> Self {
-        let HubOptions { max_loops, sweep_interval, linger, .. } = HubOptions::default();
+        let HubOptions {
+            max_loops,
+            sweep_interval,
+            linger,
+            ..
+        } = HubOptions::default();
         Self {
             max_loops,
             sweep_ms: u64::try_from(sweep_interval.as_millis()).unwrap_or(500),
@@ -78,7 +83,12 @@ impl LoopsConfig {
     pub(super) fn check(&self, violations: &mut Violations) {
         within(violations, "loops.max_loops", self.max_loops, (1, 100_000));
         within(violations, "loops.sweep_ms", self.sweep_ms, (10, 60_000));
-        within(violations, "loops.linger_seconds", self.linger_seconds, (0, 86_400));
+        within(
+            violations,
+            "loops.linger_seconds",
+            self.linger_seconds,
+            (0, 86_400),
+        );
         for (at, tool) in self.verified.iter().enumerate() {
             let hex = tool.digest.bytes().all(|byte| byte.is_ascii_hexdigit());
             if tool.digest.len() != DIGEST_LEN || !hex {

@@ -45,36 +45,51 @@ impl LoopService for Service {
         &self,
         request: Request<pb::CreateLoopRequest>,
     ) -> Result<Response<pb::CreateLoopResponse>, Status> {
-        create(&self.domain.loops, request.into_inner()).await.map(Response::new)
+        create(&self.domain.loops, request.into_inner())
+            .await
+            .map(Response::new)
     }
 
     async fn filter_tools(
         &self,
         request: Request<pb::FilterToolsRequest>,
     ) -> Result<Response<pb::FilterToolsResponse>, Status> {
-        filter(&self.domain.loops, request.into_inner()).await.map(Response::new)
+        filter(&self.domain.loops, request.into_inner())
+            .await
+            .map(Response::new)
     }
 
     async fn record_attempt(
         &self,
         request: Request<pb::RecordAttemptRequest>,
     ) -> Result<Response<pb::RecordAttemptResponse>, Status> {
-        attempt(&self.domain.loops, request.into_inner()).await.map(Response::new)
+        attempt(&self.domain.loops, request.into_inner())
+            .await
+            .map(Response::new)
     }
 
     async fn report_step(
         &self,
         request: Request<pb::ReportStepRequest>,
     ) -> Result<Response<pb::ReportStepResponse>, Status> {
-        report(&self.domain.loops, request.into_inner()).await.map(Response::new)
+        report(&self.domain.loops, request.into_inner())
+            .await
+            .map(Response::new)
     }
 
     async fn get_loop(
         &self,
         request: Request<pb::GetLoopRequest>,
     ) -> Result<Response<pb::GetLoopResponse>, Status> {
-        let view = self.domain.loops.get(&request.into_inner().loop_id).await.map_err(status)?;
-        Ok(Response::new(pb::GetLoopResponse { r#loop: Some(loop_to(view)) }))
+        let view = self
+            .domain
+            .loops
+            .get(&request.into_inner().loop_id)
+            .await
+            .map_err(status)?;
+        Ok(Response::new(pb::GetLoopResponse {
+            r#loop: Some(loop_to(view)),
+        }))
     }
 
     async fn close_loop(
@@ -82,7 +97,9 @@ impl LoopService for Service {
         request: Request<pb::CloseLoopRequest>,
     ) -> Result<Response<pb::CloseLoopResponse>, Status> {
         let ended = close(&self.domain.loops, request.into_inner()).await?;
-        Ok(Response::new(pb::CloseLoopResponse { r#loop: Some(ended) }))
+        Ok(Response::new(pb::CloseLoopResponse {
+            r#loop: Some(ended),
+        }))
     }
 
     type RunLoopStream = Pin<Box<dyn Stream<Item = Result<pb::RunLoopResponse, Status>> + Send>>;
@@ -141,7 +158,9 @@ async fn filter(
         None => hub.filter(&ToolProfile::default(), &tools, &request.prompt),
     }
     .map_err(status)?;
-    Ok(pb::FilterToolsResponse { tools: Some(filtered_to(&filtered, &tools, hub.trust())) })
+    Ok(pb::FilterToolsResponse {
+        tools: Some(filtered_to(&filtered, &tools, hub.trust())),
+    })
 }
 
 async fn attempt(
@@ -152,12 +171,18 @@ async fn attempt(
 
     let reported = match request.what {
         Some(What::Begin(_)) => Reported::Begin,
-        Some(What::Failed(failed)) => {
-            Reported::Failed { action: failed.action, error: failed.error }
-        }
+        Some(What::Failed(failed)) => Reported::Failed {
+            action: failed.action,
+            error: failed.error,
+        },
         None => return Err(invalid("what", "must be begin or failed")),
     };
-    let answer = hub.report(&request.loop_id, &request.request_id, &request.step_id, reported);
+    let answer = hub.report(
+        &request.loop_id,
+        &request.request_id,
+        &request.step_id,
+        reported,
+    );
     Ok(attempt_to(&answer.await.map_err(status)?))
 }
 
@@ -178,17 +203,29 @@ async fn report(
         }
     };
     violations.into_result().map_err(status)?;
-    let Some(reported) = reported else { return Err(invalid("report", "cannot be read")) };
-    let answer = hub.report(&request.loop_id, &request.request_id, &request.step_id, reported);
+    let Some(reported) = reported else {
+        return Err(invalid("report", "cannot be read"));
+    };
+    let answer = hub.report(
+        &request.loop_id,
+        &request.request_id,
+        &request.step_id,
+        reported,
+    );
     let answer = answer.await.map_err(status)?;
-    Ok(pb::ReportStepResponse { verdict: Some(verdict_to(&answer)) })
+    Ok(pb::ReportStepResponse {
+        verdict: Some(verdict_to(&answer)),
+    })
 }
 
 async fn close(hub: &LoopHub, request: pb::CloseLoopRequest) -> Result<pb::Loop, Status> {
     let mut violations = Violations::default();
     let reason = reason_from(request.reason, &mut violations);
     violations.into_result().map_err(status)?;
-    let view = hub.close(&request.loop_id, reason, &request.detail).await.map_err(status)?;
+    let view = hub
+        .close(&request.loop_id, reason, &request.detail)
+        .await
+        .map_err(status)?;
     Ok(loop_to(view))
 }
 
@@ -214,7 +251,9 @@ impl Session {
         answers: Answers,
     ) -> Result<Option<Self>, Status> {
         let hub = &domain.loops;
-        let Some(first) = asked.message().await.map_err(complete)? else { return Ok(None) };
+        let Some(first) = asked.message().await.map_err(complete)? else {
+            return Ok(None);
+        };
         let (loop_id, mut sequence, tell) = match first.message {
             Some(Ask::Create(request)) => {
                 let created = create(hub, request).await?;
@@ -223,7 +262,11 @@ impl Session {
             }
             Some(Ask::Resume(resume)) => {
                 let view = hub.get(&resume.loop_id).await.map_err(status)?;
-                (resume.loop_id, resume.last_sequence, Tell::Resumed(loop_to(view)))
+                (
+                    resume.loop_id,
+                    resume.last_sequence,
+                    Tell::Resumed(loop_to(view)),
+                )
             }
             _ => return Err(invalid("message", "the first must be create or resume")),
         };
@@ -238,13 +281,23 @@ impl Session {
             for missed in hub.verdicts_after(&loop_id, from).await.map_err(status)? {
                 let verdict = verdict_to(&missed);
                 sequence = verdict.sequence;
-                if send(&answers, String::new(), Tell::Missed(verdict)).await.is_err() {
+                if send(&answers, String::new(), Tell::Missed(verdict))
+                    .await
+                    .is_err()
+                {
                     return Ok(None);
                 }
             }
         }
         let domain = domain.clone();
-        Ok(Some(Self { domain, asked, answers, loop_id, sequence, _hold: hold }))
+        Ok(Some(Self {
+            domain,
+            asked,
+            answers,
+            loop_id,
+            sequence,
+            _hold: hold,
+        }))
     }
 
     /// Answers messages until the loop ends, the client goes, or the server drains.
@@ -272,7 +325,9 @@ impl Session {
                 }
             };
             // Half-closed: the client has said all; its lease runs from now.
-            let Some(message) = message else { return Ok(()) };
+            let Some(message) = message else {
+                return Ok(());
+            };
             let tell = match self.answer(message.message).await {
                 Ok(tell) => tell,
                 Err(refused) => Tell::Refused(refusal(&refused)),
@@ -354,13 +409,19 @@ fn refusal(refused: &Status) -> pb::RefusedMessage {
 
     pb::RefusedMessage {
         code: refused.code() as i32,
-        reason: refused.get_details_error_info().map(|info| info.reason).unwrap_or_default(),
+        reason: refused
+            .get_details_error_info()
+            .map(|info| info.reason)
+            .unwrap_or_default(),
         detail: refused.message().to_owned(),
     }
 }
 
 /// Fails where the client has gone.
 async fn send(answers: &Answers, message_id: String, tell: Tell) -> Result<(), ()> {
-    let message = pb::RunLoopResponse { message_id, message: Some(tell) };
+    let message = pb::RunLoopResponse {
+        message_id,
+        message: Some(tell),
+    };
     answers.send(Ok(message)).await.map_err(|_| ())
 }

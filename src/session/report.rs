@@ -103,7 +103,10 @@ impl StepReport {
         }
         if self.asked.len() > MAX_CALLS {
             let count = self.asked.len();
-            violations.add("asked", format!("{count} calls exceed the limit of {MAX_CALLS}"));
+            violations.add(
+                "asked",
+                format!("{count} calls exceed the limit of {MAX_CALLS}"),
+            );
         }
         for (at, call) in self.calls.iter().take(MAX_CALLS).enumerate() {
             let count = call.tool.chars().count();

@@ -12,7 +12,9 @@ use serde::{Deserialize, Serialize};
 
 use super::budget::{Budget, Exhausted, Used};
 use super::config::LoopConfig;
-use super::report::{AskedRecord, CallReport, Outcome, ResultKind, StepRecord, StepReport, check_step_id};
+use super::report::{
+    AskedRecord, CallReport, Outcome, ResultKind, StepRecord, StepReport, check_step_id,
+};
 use super::rules::{Finding, Level, Rule, StepRules};
 use super::tracker::{LimitAction, MAX_STEPS, ProgressTracker};
 use super::verdict::{Decision, Ending, Verdict};
@@ -208,8 +210,15 @@ impl LoopState {
             return None;
         }
         let mut joined = step.clone();
-        for call in joined.calls.iter_mut().filter(|call| !call.call_id.is_empty()) {
-            let found = self.asked.iter().position(|asked| asked.call_id == call.call_id);
+        for call in joined
+            .calls
+            .iter_mut()
+            .filter(|call| !call.call_id.is_empty())
+        {
+            let found = self
+                .asked
+                .iter()
+                .position(|asked| asked.call_id == call.call_id);
             if let Some(asked) = found.and_then(|at| self.asked.remove(at)) {
                 (call.tool, call.call, call.excerpt) = (asked.tool, asked.call, asked.excerpt);
             }

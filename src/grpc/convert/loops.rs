@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::count;
-use super::journal::{duration_to, large, small, termination_reason_to, terminated_to, usage_to};
+use super::journal::{duration_to, large, small, terminated_to, termination_reason_to, usage_to};
 use crate::error::Violations;
 use crate::grpc::pb;
 use crate::journal::event::{TerminationReason, Usage};
@@ -27,7 +27,8 @@ impl Reader<'_> {
     /// A number that is not negative.
     fn number(&mut self, path: &str, field: &str, value: i64) -> u64 {
         u64::try_from(value).unwrap_or_else(|_| {
-            self.violations.add(format!("{path}{field}"), format!("{value} is negative"));
+            self.violations
+                .add(format!("{path}{field}"), format!("{value} is negative"));
             0
         })
     }
@@ -48,7 +49,8 @@ impl Reader<'_> {
     ) -> Option<Duration> {
         let read = Duration::try_from(value?);
         if read.is_err() {
-            self.violations.add(format!("{path}{field}"), "is negative or no duration");
+            self.violations
+                .add(format!("{path}{field}"), "is negative or no duration");
         }
         read.ok()
     }
@@ -60,7 +62,9 @@ impl Reader<'_> {
         value: Option<pb::RuleLimits>,
         default: Limits,
     ) -> Limits {
-        let Some(pb::RuleLimits { nudge, stop }) = value else { return default };
+        let Some(pb::RuleLimits { nudge, stop }) = value else {
+            return default;
+        };
         Limits {
             nudge: self.small(path, &format!("{field}.nudge"), nudge),
             stop: self.small(path, &format!("{field}.stop"), stop),
@@ -70,9 +74,9 @@ impl Reader<'_> {
 
 /// Reads a request to create a loop.
 pub fn new_loop_from(request: pb::CreateLoopRequest, violations: &mut Violations) -> NewLoop {
-    let config = request
-        .config
-        .map_or_else(LoopConfig::default, |config| config_from(config, "config.", violations));
+    let config = request.config.map_or_else(LoopConfig::default, |config| {
+        config_from(config, "config.", violations)
+    });
     let mut reader = Reader { violations };
     NewLoop {
         loop_id: request.loop_id,
@@ -104,10 +108,14 @@ fn config_from(config: pb::LoopConfig, path: &str, violations: &mut Violations) 
             config.max_iterations,
             default.max_iterations,
         ),
-        max_total_tokens: config.max_total_tokens.map_or(default.max_total_tokens, |tokens| {
-            reader.number(path, "max_total_tokens", tokens)
-        }),
-        timeout: reader.time(path, "timeout", config.timeout).unwrap_or(default.timeout),
+        max_total_tokens: config
+            .max_total_tokens
+            .map_or(default.max_total_tokens, |tokens| {
+                reader.number(path, "max_total_tokens", tokens)
+            }),
+        timeout: reader
+            .time(path, "timeout", config.timeout)
+            .unwrap_or(default.timeout),
         tool_timeout: reader
             .time(path, "tool_timeout", config.tool_timeout)
             .unwrap_or(default.tool_timeout),
@@ -209,18 +217,16 @@ pub fn profile_from(
     ToolProfile {
         include: profile.include,
         exclude: profile.exclude,
-        max_tools: profile.max_tools.map(|max| reader.small(path, "max_tools", max)),
+        max_tools: profile
+            .max_tools
+            .map(|max| reader.small(path, "max_tools", max)),
         require_verified: profile.require_verified,
         read_only: profile.read_only,
         trust_annotations: profile.trust_annotations,
     }
 }
 
-fn steps_from(
-    steps: pb::StepIteration,
-    path: &str,
-    violations: &mut Violations,
-) -> StepIteration {
+fn steps_from(steps: pb::StepIteration, path: &str, violations: &mut Violations) -> StepIteration {
     let default = StepIteration::default();
     let on_limit_reached = match steps.on_limit_reached() {
         pb::LimitAction::Unspecified => default.on_limit_reached,
@@ -240,7 +246,9 @@ fn steps_from(
             steps.max_reattempts_per_step,
             default.max_reattempts_per_step,
         ),
-        similarity_threshold: steps.similarity_threshold.unwrap_or(default.similarity_threshold),
+        similarity_threshold: steps
+            .similarity_threshold
+            .unwrap_or(default.similarity_threshold),
         on_limit_reached,
     }
 }
@@ -255,13 +263,14 @@ fn hydration_from(
         custom_patterns: hydration
             .custom_patterns
             .into_iter()
-            .map(|pb::ReferencePattern { ref_type, pattern }| ReferencePattern {
-                ref_type,
-                pattern,
-            })
+            .map(
+                |pb::ReferencePattern { ref_type, pattern }| ReferencePattern { ref_type, pattern },
+            )
             .collect(),
         resolution_tools: hydration.resolution_tools.into_iter().collect(),
-        timeout: reader.time(path, "timeout", hydration.timeout).unwrap_or(default.timeout),
+        timeout: reader
+            .time(path, "timeout", hydration.timeout)
+            .unwrap_or(default.timeout),
         max_references: reader.small_or(
             path,
             "max_references",
@@ -326,10 +335,13 @@ pub fn filtered_to(filtered: &Filtered, tools: &[Tool], trust: &Trust) -> pb::Fi
             reason: dropped.reason.clone(),
         }
     });
-    let unmatched = filtered.unmatched.iter().map(|unmatched| pb::UnmatchedPattern {
-        field: unmatched.field.clone(),
-        pattern: unmatched.pattern.clone(),
-    });
+    let unmatched = filtered
+        .unmatched
+        .iter()
+        .map(|unmatched| pb::UnmatchedPattern {
+            field: unmatched.field.clone(),
+            pattern: unmatched.pattern.clone(),
+        });
     pb::FilteredTools {
         kept: kept.collect(),
         dropped: dropped.collect(),
@@ -395,8 +407,17 @@ fn call_from(call: pb::ReportedCall, path: &str, reader: &mut Reader<'_>) -> Cal
 
 /// Writes what the guard said.
 pub fn verdict_to(answer: &Answer) -> pb::Verdict {
-    let Verdict { decision, rule, count, evidence, text, retry_after, action, ending, .. } =
-        &answer.verdict;
+    let Verdict {
+        decision,
+        rule,
+        count,
+        evidence,
+        text,
+        retry_after,
+        action,
+        ending,
+        ..
+    } = &answer.verdict;
     let decision = match decision {
         Decision::Continue => pb::GuardDecision::Continue,
         Decision::Nudge => pb::GuardDecision::Nudge,
@@ -420,7 +441,9 @@ pub fn verdict_to(answer: &Answer) -> pb::Verdict {
     });
     pb::Verdict {
         decision: decision.into(),
-        rule: rule.map(|rule| rule.as_str().to_owned()).unwrap_or_default(),
+        rule: rule
+            .map(|rule| rule.as_str().to_owned())
+            .unwrap_or_default(),
         count: small(*count),
         evidence: evidence.iter().map(|sequence| large(*sequence)).collect(),
         text: text.clone(),

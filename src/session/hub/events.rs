@@ -49,7 +49,10 @@ impl Written {
     /// The same as an event; `None` where it has no JSON, which no record lacks.
     pub fn to_event(&self) -> Option<LoopEvent> {
         let data = serde_json::to_string(self).ok()?;
-        Some(LoopEvent::Custom(Custom { name: RECORD_NAME.into(), data }))
+        Some(LoopEvent::Custom(Custom {
+            name: RECORD_NAME.into(),
+            data,
+        }))
     }
 
     /// Reads an event back; `None` where it is another's.
@@ -89,7 +92,11 @@ pub(super) fn said(verdict: &Verdict, step_id: &str) -> Option<LoopEvent> {
         }),
         Decision::Stop => LoopEvent::StepLimitReached(StepLimitReached {
             // The journal wants a name; a loop without steps is one step.
-            step_id: if step_id.is_empty() { "loop".into() } else { step_id.into() },
+            step_id: if step_id.is_empty() {
+                "loop".into()
+            } else {
+                step_id.into()
+            },
             attempts: verdict.count,
             reason: format!("{}: {}", rule.as_str(), verdict.text),
         }),
@@ -103,7 +110,9 @@ pub(super) fn ends_at_once(verdict: &Verdict) -> Option<TerminationReason> {
         verdict.rule,
         Some(Rule::MaxIterations | Rule::MaxTokens | Rule::Timeout)
     );
-    let ending = verdict.ending.filter(|_| verdict.decision == Decision::Stop && whole)?;
+    let ending = verdict
+        .ending
+        .filter(|_| verdict.decision == Decision::Stop && whole)?;
     Some(reason_of(ending))
 }
 
@@ -128,7 +137,12 @@ pub(super) fn report_of(step_id: &str, event: &LoopEvent) -> (StepReport, Usage)
     };
     let mut usage = Usage::default();
     match event {
-        LoopEvent::ReasoningComplete(ReasoningComplete { actions, usage: used, text, .. }) => {
+        LoopEvent::ReasoningComplete(ReasoningComplete {
+            actions,
+            usage: used,
+            text,
+            ..
+        }) => {
             usage = *used;
             report.tokens = used.total();
             report.message.clone_from(text);
@@ -151,7 +165,11 @@ pub(super) fn report_of(step_id: &str, event: &LoopEvent) -> (StepReport, Usage)
                     call_id: seen.call_id.clone(),
                     tool: seen.tool_name.clone(),
                     output: seen.output.clone(),
-                    outcome: if seen.is_error { Outcome::Failed } else { Outcome::Succeeded },
+                    outcome: if seen.is_error {
+                        Outcome::Failed
+                    } else {
+                        Outcome::Succeeded
+                    },
                     ..CallReport::default()
                 })
                 .collect();
@@ -179,7 +197,10 @@ pub(super) fn cut(mut event: LoopEvent, record: &LoopRecord) -> NewEvent {
         }
         LoopEvent::ReasoningComplete(complete) => {
             cut_text(&mut complete.text);
-            complete.actions.iter_mut().for_each(|action| cut_text(&mut action.arguments));
+            complete
+                .actions
+                .iter_mut()
+                .for_each(|action| cut_text(&mut action.arguments));
         }
         _ => {}
     }

@@ -167,15 +167,22 @@ impl Live {
 
     /// Folds what was written before, to rebuild the loop.
     pub fn fold(&mut self, written: &Written) {
-        self.state.apply(written.at, written.elapsed(), &written.record);
+        self.state
+            .apply(written.at, written.elapsed(), &written.record);
         self.before = self.before.max(written.elapsed());
         self.take(written);
     }
 
     fn take(&mut self, written: &Written) {
         self.usage = Usage {
-            input_tokens: self.usage.input_tokens.saturating_add(written.usage.input_tokens),
-            output_tokens: self.usage.output_tokens.saturating_add(written.usage.output_tokens),
+            input_tokens: self
+                .usage
+                .input_tokens
+                .saturating_add(written.usage.input_tokens),
+            output_tokens: self
+                .usage
+                .output_tokens
+                .saturating_add(written.usage.output_tokens),
         };
         self.stopped = match written.verdict.decision {
             Decision::Stop => written.verdict.ending,
@@ -185,7 +192,10 @@ impl Live {
             if self.answers.len() == MAX_ANSWERS {
                 self.answers.pop_front();
             }
-            let answer = Answer { sequence: written.at, verdict: written.verdict.clone() };
+            let answer = Answer {
+                sequence: written.at,
+                verdict: written.verdict.clone(),
+            };
             self.answers.push_back((id.clone(), *digest, answer));
         }
     }

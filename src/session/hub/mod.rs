@@ -208,8 +208,15 @@ impl LoopHub {
     ///
     /// The journal cannot be read.
     pub async fn open(journal: Journal, options: HubOptions) -> Result<Self, LoopError> {
-        let inner = Inner { journal, options, loops: DashMap::new(), made: AtomicU64::new(0) };
-        let hub = Self { inner: Arc::new(inner) };
+        let inner = Inner {
+            journal,
+            options,
+            loops: DashMap::new(),
+            made: AtomicU64::new(0),
+        };
+        let hub = Self {
+            inner: Arc::new(inner),
+        };
         hub.rebuild().await?;
         sweep::spawn(&hub.inner);
         Ok(hub)
@@ -236,7 +243,9 @@ impl LoopHub {
         tools: &[Tool],
         prompt: &str,
     ) -> Result<Filtered, LoopError> {
-        let capped = profile.max_tools.is_some_and(|max| (max as usize) < tools.len());
+        let capped = profile
+            .max_tools
+            .is_some_and(|max| (max as usize) < tools.len());
         let trust = &self.inner.options.trust;
         if !capped || prompt.trim().is_empty() {
             return Ok(profile.filter(tools, trust, None)?);
@@ -288,7 +297,10 @@ impl LoopHub {
         check_new(&new, lease)?;
         let limit = new.config.max_delegation_depth;
         if new.delegation_depth > limit {
-            return Err(LoopError::TooDeep { depth: new.delegation_depth, limit });
+            return Err(LoopError::TooDeep {
+                depth: new.delegation_depth,
+                limit,
+            });
         }
         let profile = new.config.tool_profile.clone().unwrap_or_default();
         let tools = self.filter(&profile, &new.tools, &new.input)?;
@@ -304,7 +316,13 @@ impl LoopHub {
 
         let live = {
             let fresh = || {
-                Live::new(&loop_id, &new.agent_id, created_by, new.config.clone(), lease)
+                Live::new(
+                    &loop_id,
+                    &new.agent_id,
+                    created_by,
+                    new.config.clone(),
+                    lease,
+                )
             };
             let full = self.inner.loops.len() >= self.inner.options.max_loops;
             match self.inner.loops.entry(loop_id.clone()) {
@@ -323,10 +341,16 @@ impl LoopHub {
                 return Err(LoopError::Exists(loop_id));
             }
             live.renew();
-            return Ok(CreatedLoop { view: live.view(), tools });
+            return Ok(CreatedLoop {
+                view: live.view(),
+                tools,
+            });
         }
         match self.begin(&mut live, &new, lease, &tools).await {
-            Ok(()) => Ok(CreatedLoop { view: live.view(), tools }),
+            Ok(()) => Ok(CreatedLoop {
+                view: live.view(),
+                tools,
+            }),
             Err(error) => {
                 drop(live);
                 self.inner.loops.remove(&loop_id);
@@ -351,7 +375,11 @@ impl LoopHub {
         input.truncate(input.floor_char_boundary(MAX_INPUT_BYTES));
         let started = LoopEvent::Started(Started {
             input,
-            tools: tools.kept.iter().map(|at| new.tools[*at].name.clone()).collect(),
+            tools: tools
+                .kept
+                .iter()
+                .map(|at| new.tools[*at].name.clone())
+                .collect(),
             config: serde_json::to_string(&charter).unwrap_or_default(),
             parent_loop_id: new.parent_loop_id.clone(),
             delegation_depth: new.delegation_depth,
@@ -380,8 +408,11 @@ impl LoopHub {
     ) -> Result<Answer, LoopError> {
         let (hub, loop_id) = (self.clone(), loop_id.to_owned());
         let (request_id, step_id) = (request_id.to_owned(), step_id.to_owned());
-        undropped(async move { hub.report_now(&loop_id, &request_id, &step_id, reported).await })
-            .await
+        undropped(async move {
+            hub.report_now(&loop_id, &request_id, &step_id, reported)
+                .await
+        })
+        .await
     }
 
     async fn report_now(
@@ -415,7 +446,14 @@ impl LoopHub {
             let elapsed_us = u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX);
             let record = record.clone();
             let request = request.clone();
-            let written = Written { at, elapsed_us, usage, record, verdict, request };
+            let written = Written {
+                at,
+                elapsed_us,
+                usage,
+                record,
+                verdict,
+                request,
+            };
             let mut batch: Vec<NewEvent> = event.clone().into_iter().collect();
             batch.extend(written.to_event().map(NewEvent::from));
             batch.extend(events::said(&written.verdict, step_id).map(NewEvent::from));
@@ -427,12 +465,19 @@ impl LoopHub {
                 terminated.total_usage.output_tokens += usage.output_tokens;
                 terminated
             });
-            batch.extend(terminated.clone().map(|end| NewEvent::from(LoopEvent::Terminated(end))));
+            batch.extend(
+                terminated
+                    .clone()
+                    .map(|end| NewEvent::from(LoopEvent::Terminated(end))),
+            );
             match self.append(&mut live, at, batch).await {
                 Ok(()) => {
                     live.commit(&written, state);
                     live.terminated = terminated;
-                    return Ok(Answer { sequence: at, verdict: written.verdict });
+                    return Ok(Answer {
+                        sequence: at,
+                        verdict: written.verdict,
+                    });
                 }
                 // Somebody appended to the loop by the journal itself.
                 Err(JournalError::SequenceMismatch { actual, .. }) => live.next_sequence = actual,
@@ -509,7 +554,10 @@ impl LoopHub {
     /// Somebody ended the loop by the journal itself: takes over how.
     async fn learn_end(&self, live: &mut Live) -> Result<(), LoopError> {
         let types = TypeSet::from_iter([EventType::Terminated]);
-        let filter = Filter { types, ..Filter::of_loop(&live.loop_id) };
+        let filter = Filter {
+            types,
+            ..Filter::of_loop(&live.loop_id)
+        };
         for entry in self.inner.journal.newest(&filter, 1).await? {
             live.end_by(&entry.event);
         }
@@ -561,18 +609,28 @@ impl LoopHub {
     ) -> Result<Vec<Answer>, LoopError> {
         const MOST: usize = 1_000;
         let types = TypeSet::from_iter([EventType::Custom]);
-        let filter = Filter { types, ..Filter::of_loop(loop_id) };
+        let filter = Filter {
+            types,
+            ..Filter::of_loop(loop_id)
+        };
         let entries = self.inner.journal.newest(&filter, MOST).await?;
         Ok(entries
             .iter()
             .filter_map(|entry| Written::from_event(&entry.event))
             .filter(|written| written.at > sequence)
-            .map(|written| Answer { sequence: written.at, verdict: written.verdict })
+            .map(|written| Answer {
+                sequence: written.at,
+                verdict: written.verdict,
+            })
             .collect())
     }
 
     fn find(&self, loop_id: &str) -> Result<Arc<Mutex<Live>>, LoopError> {
-        let found = self.inner.loops.get(loop_id).map(|live| live.value().clone());
+        let found = self
+            .inner
+            .loops
+            .get(loop_id)
+            .map(|live| live.value().clone());
         found.ok_or_else(|| LoopError::NotFound(loop_id.to_owned()))
     }
 
@@ -592,7 +650,9 @@ impl LoopHub {
 
     /// An id that no other loop has: the time, how many were made, and a secret of neither.
     fn make_id(&self) -> String {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let now = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default();
         let made = self.inner.made.fetch_add(1, Ordering::Relaxed);
         let id = Fingerprint::of_call(
             &format!("{}.{}", now.as_nanos(), std::process::id()),
@@ -623,12 +683,22 @@ impl Drop for Hold {
 }
 
 fn still_open(live: OwnedMutexGuard<Live>) -> Result<OwnedMutexGuard<Live>, LoopError> {
-    if live.terminated.is_some() { Err(ended(&live)) } else { Ok(live) }
+    if live.terminated.is_some() {
+        Err(ended(&live))
+    } else {
+        Ok(live)
+    }
 }
 
 fn ended(live: &Live) -> LoopError {
-    let reason = live.terminated.as_ref().map_or(TerminationReason::Error, |end| end.reason);
-    LoopError::Ended { loop_id: live.loop_id.clone(), reason }
+    let reason = live
+        .terminated
+        .as_ref()
+        .map_or(TerminationReason::Error, |end| end.reason);
+    LoopError::Ended {
+        loop_id: live.loop_id.clone(),
+        reason,
+    }
 }
 
 /// Runs a call to its end even if its caller goes away.
@@ -652,7 +722,9 @@ async fn read(
         Reported::Failed { action, error } => {
             let size = action.len() + error.len();
             let (state, step_id) = (state.clone(), step_id.to_owned());
-            let record = heavy(size, move || state.record_attempt(&step_id, &action, &error));
+            let record = heavy(size, move || {
+                state.record_attempt(&step_id, &action, &error)
+            });
             Ok((record.await??, Usage::default(), None))
         }
         Reported::Step(mut report, usage) => {
@@ -674,7 +746,10 @@ async fn read(
 }
 
 fn size_of(report: &StepReport) -> usize {
-    let calls = report.calls.iter().map(|call| call.arguments.len() + call.output.len());
+    let calls = report
+        .calls
+        .iter()
+        .map(|call| call.arguments.len() + call.output.len());
     let asked = report.asked.iter().map(|asked| asked.arguments.len());
     report.message.len() + calls.sum::<usize>() + asked.sum::<usize>()
 }
@@ -686,7 +761,9 @@ async fn heavy<T: Send + 'static>(
     if size <= INLINE_BYTES {
         return Ok(work());
     }
-    tokio::task::spawn_blocking(work).await.map_err(|_| LoopError::CutOff)
+    tokio::task::spawn_blocking(work)
+        .await
+        .map_err(|_| LoopError::CutOff)
 }
 
 fn check_new(new: &NewLoop, lease: Duration) -> Result<(), LoopError> {
@@ -695,7 +772,10 @@ fn check_new(new: &NewLoop, lease: Duration) -> Result<(), LoopError> {
         check_loop_id("loop_id", &new.loop_id, &mut violations);
     }
     if new.loop_id.starts_with(RESERVED_PREFIX) {
-        violations.add("loop_id", format!("must not begin with {RESERVED_PREFIX:?}"));
+        violations.add(
+            "loop_id",
+            format!("must not begin with {RESERVED_PREFIX:?}"),
+        );
     }
     check_optional_id("agent_id", &new.agent_id, &mut violations);
     check_optional_id("request_id", &new.request_id, &mut violations);

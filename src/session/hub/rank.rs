@@ -24,7 +24,12 @@ impl Ranking {
         let prompt = distinct(tokenize(&prompt[..prompt.floor_char_boundary(READ_BYTES)]));
         let words: Vec<HashSet<String>> = tools
             .iter()
-            .map(|tool| name_words(tool).into_iter().chain(description_words(tool)).collect())
+            .map(|tool| {
+                name_words(tool)
+                    .into_iter()
+                    .chain(description_words(tool))
+                    .collect()
+            })
             .collect();
         let rarity = prompt
             .into_iter()

@@ -26,7 +26,9 @@ impl LoopHub {
             }
             match self.rebuilt(&open).await? {
                 Rebuilt::Live(live) => {
-                    self.inner.loops.insert(open.loop_id, Arc::new(Mutex::new(*live)));
+                    self.inner
+                        .loops
+                        .insert(open.loop_id, Arc::new(Mutex::new(*live)));
                 }
                 Rebuilt::Headless => self.abandon(open).await?,
                 Rebuilt::Foreign => {}
@@ -37,19 +39,28 @@ impl LoopHub {
 
     async fn rebuilt(&self, open: &OpenLoop) -> Result<Rebuilt, LoopError> {
         let types = TypeSet::from_iter([EventType::Started, EventType::Custom]);
-        let filter = Filter { types, ..Filter::of_loop(&open.loop_id) };
+        let filter = Filter {
+            types,
+            ..Filter::of_loop(&open.loop_id)
+        };
         let mut live: Option<Live> = None;
         let mut headless = false;
         let mut after = None;
         loop {
-            let page = self.inner.journal.list(&filter, after.as_ref(), PAGE).await?;
+            let page = self
+                .inner
+                .journal
+                .list(&filter, after.as_ref(), PAGE)
+                .await?;
             for entry in &page.entries {
                 match (&entry.event, &mut live) {
                     (LoopEvent::Started(started), None) => {
                         live = begun(started, &open.loop_id, &entry.agent_id);
                     }
                     (event, live) => {
-                        let Some(written) = Written::from_event(event) else { continue };
+                        let Some(written) = Written::from_event(event) else {
+                            continue;
+                        };
                         match live {
                             Some(live) => live.fold(&written),
                             None => headless = true,
@@ -104,5 +115,11 @@ enum Rebuilt {
 fn begun(started: &Started, loop_id: &str, agent_id: &str) -> Option<Live> {
     let charter: Charter = serde_json::from_str(&started.config).ok()?;
     let lease = Duration::from_millis(charter.lease_ms);
-    Some(Live::new(loop_id, agent_id, charter.created_by, charter.config, lease))
+    Some(Live::new(
+        loop_id,
+        agent_id,
+        charter.created_by,
+        charter.config,
+        lease,
+    ))
 }

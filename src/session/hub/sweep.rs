@@ -16,7 +16,9 @@ pub(super) fn spawn(inner: &Arc<Inner>) {
     tokio::spawn(async move {
         loop {
             interval.tick().await;
-            let Some(inner) = Weak::upgrade(&inner) else { return };
+            let Some(inner) = Weak::upgrade(&inner) else {
+                return;
+            };
             LoopHub { inner }.sweep().await;
         }
     });
@@ -26,11 +28,17 @@ impl LoopHub {
     /// Ends what has run out of its lease or its time. What the journal does not take now is
     /// tried again the next time.
     async fn sweep(&self) {
-        let known: Vec<_> =
-            self.inner.loops.iter().map(|item| (item.key().clone(), item.value().clone())).collect();
+        let known: Vec<_> = self
+            .inner
+            .loops
+            .iter()
+            .map(|item| (item.key().clone(), item.value().clone()))
+            .collect();
         for (loop_id, live) in known {
             // A loop that is being reported on is neither silent nor forgotten.
-            let Ok(mut live) = live.try_lock_owned() else { continue };
+            let Ok(mut live) = live.try_lock_owned() else {
+                continue;
+            };
             if live.terminated.is_some() {
                 if live.streams == 0 && live.silent_for() > self.inner.options.linger {
                     self.inner.loops.remove(&loop_id);

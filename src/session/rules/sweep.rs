@@ -111,7 +111,10 @@ mod tests {
             !is_sweep(&["edit(a)", "edit(b)", "edit(a)"]),
             "a target again"
         );
-        assert!(!is_sweep(&["edit(a)", "edit(b)", "edit(c)", "edit(b)"]), "a later one again");
+        assert!(
+            !is_sweep(&["edit(a)", "edit(b)", "edit(c)", "edit(b)"]),
+            "a later one again"
+        );
         assert!(!is_sweep(&["edit(a)", "edit(a)"]));
         assert!(
             !is_sweep(&["select x from t", "select x from t limit 1"]),

@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::session::rules::{Limits, LoopRules};
 use crate::session::report::AskedReport;
+use crate::session::rules::{Limits, LoopRules};
 use crate::session::tracker::{StepIteration, StopReason};
 use Decision::{Continue, Nudge, RetryableOutage, Stop};
 
@@ -439,11 +439,25 @@ fn results_are_joined_with_the_calls_that_asked_for_them() {
             arguments: arguments.into(),
         }];
         let message = format!("turn {n}");
-        let thought = StepReport { asked, message, ..StepReport::default() };
+        let thought = StepReport {
+            asked,
+            message,
+            ..StepReport::default()
+        };
         assert_eq!(fed.report(thought).decision, Continue);
-        let output = if n < 3 { "the same line".into() } else { format!("line {n}") };
-        let call = CallReport { call_id: n.to_string(), ..ok("", &output) };
-        let verdict = fed.report(StepReport { calls: vec![call], ..StepReport::default() });
+        let output = if n < 3 {
+            "the same line".into()
+        } else {
+            format!("line {n}")
+        };
+        let call = CallReport {
+            call_id: n.to_string(),
+            ..ok("", &output)
+        };
+        let verdict = fed.report(StepReport {
+            calls: vec![call],
+            ..StepReport::default()
+        });
         (verdict.decision, verdict.evidence)
     };
     assert_eq!(turn(1, "a"), (Continue, vec![]));
@@ -520,13 +534,21 @@ fn a_repetition_between_new_calls_is_nudged_but_not_stopped() {
         decisions.push(fed.failed("cargo test", "test_a FAILED"));
         decisions.push(fed.ok(&format!("cat src/part_{n}.rs"), &format!("text {n}")));
     }
-    assert!(decisions.contains(&Nudge) && !decisions.contains(&Stop), "{decisions:?}");
+    assert!(
+        decisions.contains(&Nudge) && !decisions.contains(&Stop),
+        "{decisions:?}"
+    );
 }
 
 #[test]
 fn similar_calls_that_say_nothing_are_nudged_late_and_never_stopped() {
     let mut fed = Fed::unlimited();
-    let call = |n: usize| format!("sed -i s/old_name/new_name/ src/file.rs {}", "-e x ".repeat(n));
+    let call = |n: usize| {
+        format!(
+            "sed -i s/old_name/new_name/ src/file.rs {}",
+            "-e x ".repeat(n)
+        )
+    };
     let decisions = times(8, |n| fed.ok(&call(n), ""));
     assert_eq!(decisions[..4], [Continue, Continue, Continue, Nudge]);
     assert_eq!(decisions[4..], [Continue; 4]);
@@ -535,9 +557,17 @@ fn similar_calls_that_say_nothing_are_nudged_late_and_never_stopped() {
 #[test]
 fn one_call_over_and_over_is_no_cycle() {
     let off = Limits::new(0, 0);
-    let mut config = LoopConfig { max_iterations: 100, ..LoopConfig::default() };
-    config.rules =
-        LoopRules { repeated_call: off, immediate_repeat: off, similar_call: off, same_result: off, ..LoopRules::default() };
+    let mut config = LoopConfig {
+        max_iterations: 100,
+        ..LoopConfig::default()
+    };
+    config.rules = LoopRules {
+        repeated_call: off,
+        immediate_repeat: off,
+        similar_call: off,
+        same_result: off,
+        ..LoopRules::default()
+    };
     let mut fed = Fed::new(config);
     assert_eq!(times(20, |_| fed.ok("read a", "alpha")), [Continue; 20]);
 }
