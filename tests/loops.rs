@@ -121,7 +121,10 @@ async fn tools_are_filtered_and_every_drop_says_where() {
         .iter()
         .map(|violation| violation.field.as_str())
         .collect();
-    assert_eq!(fields, ["config.max_iterations"]);
+    assert_eq!(
+        fields,
+        ["config.max_iterations", "config.tool_profile.exclude[0]"]
+    );
 }
 
 #[tokio::test]

@@ -132,7 +132,19 @@ async fn create(
 ) -> Result<pb::CreateLoopResponse, Status> {
     let mut violations = Violations::default();
     let new = new_loop_from(request, &mut violations);
-    violations.into_result().map_err(status)?;
+    if !violations.as_slice().is_empty() {
+        // What could be read is checked as well, so that all of it is named at once.
+        for found in new.check().as_slice() {
+            if !violations
+                .as_slice()
+                .iter()
+                .any(|known| known.field == found.field)
+            {
+                violations.push(found.clone());
+            }
+        }
+        return Err(status(violations));
+    }
     let tools = new.tools.clone();
     let created = hub.create(new).await.map_err(status)?;
     Ok(created_to(created, &tools, hub.trust()))

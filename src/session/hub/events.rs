@@ -155,9 +155,6 @@ pub(super) fn report_of(step_id: &str, event: &LoopEvent) -> (StepReport, Usage)
                 })
                 .collect();
         }
-        LoopEvent::ToolsDispatched(dispatched) => {
-            report.concurrent_tools = dispatched.tool_count;
-        }
         LoopEvent::ObservationsCollected(ObservationsCollected { observations, .. }) => {
             report.calls = observations
                 .iter()

@@ -152,6 +152,33 @@ pub struct NewLoop {
     pub delegation_depth: u32,
 }
 
+impl NewLoop {
+    /// Every limit the request breaks.
+    pub fn check(&self) -> Violations {
+        let mut violations = Violations::default();
+        if !self.loop_id.is_empty() {
+            check_loop_id("loop_id", &self.loop_id, &mut violations);
+        }
+        if self.loop_id.starts_with(RESERVED_PREFIX) {
+            violations.add(
+                "loop_id",
+                format!("must not begin with {RESERVED_PREFIX:?}"),
+            );
+        }
+        check_optional_id("agent_id", &self.agent_id, &mut violations);
+        check_optional_id("request_id", &self.request_id, &mut violations);
+        self.config.check("config.", &mut violations);
+        check_tools("tools", &self.tools, &mut violations);
+        let lease = self.lease.unwrap_or(DEFAULT_LEASE);
+        if lease < LEASE.0 || lease > LEASE.1 {
+            let (value, most) = (lease.as_secs_f64(), LEASE.1.as_secs());
+            violations.add("lease", format!("{value} s is not within 1 s to {most} s"));
+        }
+        check_optional_id("parent_loop_id", &self.parent_loop_id, &mut violations);
+        violations
+    }
+}
+
 /// A loop that was created, now or by an earlier call with the same request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CreatedLoop {
@@ -185,6 +212,18 @@ pub enum Reported {
     },
     /// A step was begun, or begun anew.
     Begin,
+}
+
+impl Reported {
+    /// Bytes that have to be looked at.
+    fn size(&self) -> usize {
+        match self {
+            Reported::Step(report, _) => size_of(report),
+            Reported::Event(event) => size_of(&events::report_of("", event).0),
+            Reported::Failed { action, error } => action.len() + error.len(),
+            Reported::Begin => 0,
+        }
+    }
 }
 
 /// All live loops. Cheap to clone.
@@ -294,7 +333,7 @@ impl LoopHub {
 
     async fn create_now(&self, new: NewLoop) -> Result<CreatedLoop, LoopError> {
         let lease = new.lease.unwrap_or(DEFAULT_LEASE);
-        check_new(&new, lease)?;
+        new.check().into_result()?;
         let limit = new.config.max_delegation_depth;
         if new.delegation_depth > limit {
             return Err(LoopError::TooDeep {
@@ -314,26 +353,7 @@ impl LoopHub {
             (given, _) => given.to_owned(),
         };
 
-        let live = {
-            let fresh = || {
-                Live::new(
-                    &loop_id,
-                    &new.agent_id,
-                    created_by,
-                    new.config.clone(),
-                    lease,
-                )
-            };
-            let full = self.inner.loops.len() >= self.inner.options.max_loops;
-            match self.inner.loops.entry(loop_id.clone()) {
-                Slot::Occupied(slot) => slot.get().clone(),
-                Slot::Vacant(_) if full => {
-                    return Err(LoopError::TooMany(self.inner.options.max_loops));
-                }
-                Slot::Vacant(slot) => slot.insert(Arc::new(Mutex::new(fresh()))).clone(),
-            }
-        };
-        let mut live = live.lock().await;
+        let mut live = self.enter(&loop_id, &new, created_by, lease).await?;
         if live.next_sequence > 1 {
             // It was there before; only the same request may have it.
             let same = live.created_by == created_by && !new.request_id.is_empty();
@@ -355,6 +375,41 @@ impl LoopHub {
                 drop(live);
                 self.inner.loops.remove(&loop_id);
                 Err(error)
+            }
+        }
+    }
+
+    /// The loop of that id, locked; a new one where there is none. A creation that failed
+    /// takes its loop away while others may wait for it, so what was waited for is looked up
+    /// again.
+    async fn enter(
+        &self,
+        loop_id: &str,
+        new: &NewLoop,
+        created_by: Fingerprint,
+        lease: Duration,
+    ) -> Result<OwnedMutexGuard<Live>, LoopError> {
+        loop {
+            let full = self.inner.loops.len() >= self.inner.options.max_loops;
+            let live = match self.inner.loops.entry(loop_id.to_owned()) {
+                Slot::Occupied(slot) => slot.get().clone(),
+                Slot::Vacant(_) if full => {
+                    return Err(LoopError::TooMany(self.inner.options.max_loops));
+                }
+                Slot::Vacant(slot) => {
+                    let config = new.config.clone();
+                    let live = Live::new(loop_id, &new.agent_id, created_by, config, lease);
+                    slot.insert(Arc::new(Mutex::new(live))).clone()
+                }
+            };
+            let locked = live.clone().lock_owned().await;
+            let current = self
+                .inner
+                .loops
+                .get(loop_id)
+                .map(|known| Arc::ptr_eq(&known, &live));
+            if current == Some(true) {
+                return Ok(locked);
             }
         }
     }
@@ -423,7 +478,14 @@ impl LoopHub {
         reported: Reported,
     ) -> Result<Answer, LoopError> {
         check_report(request_id, step_id, &reported)?;
-        let digest = (!request_id.is_empty()).then(|| digest_of(&(step_id, &reported)));
+        let (digest, reported) = match request_id {
+            "" => (None, reported),
+            _ => {
+                let (step_id, size) = (step_id.to_owned(), reported.size());
+                let digest = move || (Some(digest_of(&(step_id, &reported))), reported);
+                heavy(size, digest).await?
+            }
+        };
         let mut live = self.known_loop(loop_id).await?;
         live.renew();
         if let Some(digest) = digest
@@ -764,29 +826,6 @@ async fn heavy<T: Send + 'static>(
     tokio::task::spawn_blocking(work)
         .await
         .map_err(|_| LoopError::CutOff)
-}
-
-fn check_new(new: &NewLoop, lease: Duration) -> Result<(), LoopError> {
-    let mut violations = Violations::default();
-    if !new.loop_id.is_empty() {
-        check_loop_id("loop_id", &new.loop_id, &mut violations);
-    }
-    if new.loop_id.starts_with(RESERVED_PREFIX) {
-        violations.add(
-            "loop_id",
-            format!("must not begin with {RESERVED_PREFIX:?}"),
-        );
-    }
-    check_optional_id("agent_id", &new.agent_id, &mut violations);
-    check_optional_id("request_id", &new.request_id, &mut violations);
-    new.config.check("config.", &mut violations);
-    check_tools("tools", &new.tools, &mut violations);
-    if lease < LEASE.0 || lease > LEASE.1 {
-        let (value, most) = (lease.as_secs_f64(), LEASE.1.as_secs());
-        violations.add("lease", format!("{value} s is not within 1 s to {most} s"));
-    }
-    check_optional_id("parent_loop_id", &new.parent_loop_id, &mut violations);
-    violations.into_result().map_err(LoopError::Invalid)
 }
 
 fn check_report(request_id: &str, step_id: &str, reported: &Reported) -> Result<(), LoopError> {

@@ -4,7 +4,6 @@ use std::sync::{Arc, Weak};
 
 use tokio::time::MissedTickBehavior;
 
-use super::super::verdict::Decision;
 use super::{Inner, LoopHub};
 use crate::journal::event::TerminationReason;
 
@@ -48,11 +47,10 @@ impl LoopHub {
             if live.next_sequence == 1 {
                 continue;
             }
-            let elapsed = live.elapsed();
-            let sequence = live.next_sequence;
-            let spent = live.state.clone().tick(sequence, elapsed);
-            let (reason, detail) = if spent.decision == Decision::Stop {
-                (TerminationReason::Timeout, spent.text)
+            let limit = live.state.config().timeout;
+            let (reason, detail) = if live.elapsed() >= limit {
+                let detail = format!("{:.1} s passed", limit.as_secs_f64());
+                (TerminationReason::Timeout, detail)
             } else if live.lease_left().is_zero() {
                 let silent = live.silent_for().as_secs();
                 let detail = format!("the client was not heard of for {silent} s");
