@@ -100,6 +100,16 @@ rust-test: models ## cargo test
 	$(call say,rust-test: cargo test)
 	@$(CARGO) test $(LOCKED)
 
+.PHONY: crash-test
+crash-test: ## Kill an appending journal 1,000 times (cargo test does 200)
+	$(call say,crash-test: 1000 cycles)
+	@SIGNALBOX_TEST_CRASH_CYCLES=1000 $(CARGO) test $(LOCKED) --lib no_acknowledged_event -- --nocapture
+
+.PHONY: journal-bench
+journal-bench: ## Measure the journal (release build; TMPDIR chooses the disk)
+	$(call say,journal-bench: cargo bench)
+	@$(CARGO) bench $(LOCKED) --bench journal
+
 .PHONY: feature-check
 feature-check: ## cargo check without default features
 	$(call say,feature-check: cargo check --no-default-features)

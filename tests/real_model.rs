@@ -1,49 +1,65 @@
 //! The starter catalogue with the real multilingual model: what a newcomer sees first.
 
-mod common;
+use std::path::PathBuf;
 
-use std::path::Path;
-use std::process::Command;
-use std::sync::Once;
+use signalbox::app::Engine;
+use signalbox::config::{Config, Overrides};
+use signalbox::embed::ModelState;
+use signalbox::route::{Mode, Outcome, Request, RouteResult};
+use tokio::sync::{Mutex, MutexGuard};
 
-use common::{signalbox, stderr, stdout};
-use serde_json::Value;
+/// The vectors are in one folder, which one process and one engine at a time may open.
+static ONE: Mutex<()> = Mutex::const_new(());
 
-/// Folder that keeps the starter catalogue's vectors, so that they are made once for all
-/// tests (the clients' tests copy it).
-fn vectors() -> &'static Path {
-    static MADE: Once = Once::new();
-    let dir = Path::new(concat!(env!("CARGO_TARGET_TMPDIR"), "/starter-vectors"));
-    MADE.call_once(|| {
-        let output = starter(dir, "anything").output().expect("the binary runs");
-        assert!(output.status.success(), "{}", stderr(&output));
-    });
-    dir
+struct Starter {
+    engine: Engine,
+    _one: MutexGuard<'static, ()>,
 }
 
-fn starter(vectors: &Path, prompt: &str) -> Command {
-    let mut command = signalbox();
-    command
-        .args(["route", prompt, "--json", "--explain"])
-        .args(["--catalog", "catalogs/starter", "--models-dir", "models/weights"])
-        .arg("--data-dir")
-        .arg(vectors);
-    command
+impl Starter {
+    /// The engine as `signalbox serve` builds it. The vectors are kept in the target folder,
+    /// so that they are made once for all tests (the clients' tests copy them).
+    async fn open() -> Self {
+        let one = ONE.lock().await;
+        let mut config = Config::load(None, Overrides::new()).expect("defaults");
+        let target = concat!(env!("CARGO_TARGET_TMPDIR"), "/starter-vectors");
+        config.store.data_dir = Some(PathBuf::from(target));
+        let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+        config.model.dir = root.join("models/weights");
+        let engine = Engine::build(&config, &[root.join("catalogs/starter")])
+            .await
+            .expect("builds");
+        let state = engine.settled().await;
+        assert!(
+            matches!(state, ModelState::Ready(_)),
+            "{state:?}; run `make models`"
+        );
+        Self { engine, _one: one }
+    }
+
+    async fn route(&self, prompt: &str) -> RouteResult {
+        let result = self.engine.router.route(&Request::new(prompt)).await;
+        assert_eq!(
+            (result.mode, result.degraded.as_slice()),
+            (Mode::Hybrid, &[][..])
+        );
+        result
+    }
+
+    async fn close(self) {
+        self.engine.close().await;
+    }
 }
 
-fn route(prompt: &str, extra: &[&str]) -> Value {
-    let output = starter(vectors(), prompt).args(extra).output().expect("the binary runs");
-    assert!(output.status.success(), "{}", stderr(&output));
-    let value: Value = serde_json::from_str(&stdout(&output)).expect("JSON");
-    assert_eq!(value["degraded"], Value::Array(Vec::new()), "{}", stderr(&output));
-    value
-}
-
-#[test]
-fn the_seeds_examples_come_first() {
+#[tokio::test(flavor = "multi_thread")]
+async fn the_seeds_examples_come_first() {
+    let starter = Starter::open().await;
     let mut wrong = Vec::new();
     for (prompt, first) in [
-        ("Erstelle einen neuen Branch für das Login-Feature", &["git-branch"][..]),
+        (
+            "Erstelle einen neuen Branch für das Login-Feature",
+            &["git-branch"][..],
+        ),
         ("Lies den Inhalt der package.json Datei", &["Read"]),
         (
             "Analysiere die Codebasis nach Fehlern",
@@ -57,31 +73,47 @@ fn the_seeds_examples_come_first() {
         ("查询腾讯财报", &["finance-tracker"]),
         ("这家公司的盈利能力如何", &["finance-tracker"]),
     ] {
-        let value = route(prompt, &[]);
-        let name = value["matches"][0]["name"].as_str().unwrap_or("nothing").to_owned();
-        if !first.contains(&name.as_str()) {
-            wrong.push(format!("{prompt}: {name}, confidence {}", value["decision"]["confidence"]));
+        let result = starter.route(prompt).await;
+        let name = result
+            .matches
+            .first()
+            .map_or("nothing", |found| &found.entry.id.name);
+        if !first.contains(&name) {
+            wrong.push(format!(
+                "{prompt}: {name}, confidence {}",
+                result.decision.confidence
+            ));
         }
     }
-    let value = route("hello world", &[]);
-    if value["decision"]["outcome"] != "abstained" {
-        wrong.push(format!("hello world: {}", value["nearest"][0]));
+    let result = starter.route("hello world").await;
+    if result.decision.outcome != Outcome::Abstained {
+        wrong.push(format!("hello world: {:?}", result.decision));
     }
+    starter.close().await;
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-#[test]
-fn a_second_run_embeds_nothing_and_answers_the_same() {
-    let first = route("Lege ein Ticket für den Absturz an", &[]);
-    assert_eq!(first, route("Lege ein Ticket für den Absturz an", &[]));
-    assert_eq!(first["model"], "multilingual-e5-small");
-    assert_eq!(first["mode"], "hybrid");
+#[tokio::test(flavor = "multi_thread")]
+async fn a_second_start_embeds_nothing_and_answers_the_same() {
+    let prompt = "Lege ein Ticket für den Absturz an";
+    let mut results = Vec::new();
+    for _ in 0..2 {
+        let starter = Starter::open().await;
+        results.push(starter.route(prompt).await);
+        starter.close().await;
+    }
+    assert_eq!(results[0], results[1]);
+    assert_eq!(results[0].model.as_deref(), Some("multilingual-e5-small"));
 }
 
-#[test]
-fn a_long_prompt_says_how_much_was_read() {
-    let value = route(&"make a branch for me please ".repeat(1_000), &[]);
-    let truncated = &value["input_truncated"];
-    assert_eq!(truncated["used_tokens"], 512);
-    assert!(truncated["prompt_tokens"].as_i64().expect("a number") > 5_000);
+#[tokio::test(flavor = "multi_thread")]
+async fn a_long_prompt_says_how_much_was_read() {
+    let starter = Starter::open().await;
+    let result = starter
+        .route(&"make a branch for me please ".repeat(1_000))
+        .await;
+    starter.close().await;
+    let truncated = result.truncated.expect("truncated");
+    assert_eq!(truncated.used_tokens, 512);
+    assert!(truncated.prompt_tokens > 5_000);
 }

@@ -28,6 +28,8 @@ pub enum Command {
     Eval(EvalArgs),
     /// Fetch and verify model files
     Models(ModelsArgs),
+    /// Read the journal
+    Journal(super::journal::JournalArgs),
     /// Check the configuration without starting anything
     CheckConfig(CheckConfigArgs),
     /// Ask a running server for its health; exit code 0 means SERVING

@@ -6,6 +6,7 @@
 mod args;
 mod client;
 mod eval;
+mod journal;
 mod models;
 mod render;
 mod route;
@@ -110,6 +111,11 @@ fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
             let config = load(args.overrides())?;
             start_log(&config.log, "warn");
             models::run(&args, &config)
+        }
+        Command::Journal(args) => {
+            let config = load(args.overrides())?;
+            start_log(&config.log, "warn");
+            runtime()?.block_on(journal::run(&args, config))
         }
         Command::CheckConfig(args) => {
             let config = load(Overrides::new())?;

@@ -45,7 +45,12 @@ fn pull(spec: &ModelSpec, dir: &Path, config: &Config) -> Result<ExitCode, Failu
 
     let options = HubOptions {
         endpoint: config.hub.endpoint.clone(),
-        token: config.hub.token.as_ref().map(Secret::reveal).map(str::to_owned),
+        token: config
+            .hub
+            .token
+            .as_ref()
+            .map(Secret::reveal)
+            .map(str::to_owned),
         ..HubOptions::default()
     };
     let fetched = pull(spec, dir, &options).map_err(|error| Failure::Work(error.into()))?;

@@ -7,17 +7,19 @@ use super::args::RouteArgs;
 use super::{Failure, client, print_result, render};
 use crate::app::{Engine, read_catalogue};
 use crate::config::Config;
+use crate::embed::ModelState;
 use crate::error::Violations;
 use crate::grpc::pb;
 use crate::grpc::pb::route_service_client::RouteServiceClient;
 use crate::grpc::response_of;
-use crate::route::{KindFilter, Mode, Request};
+use crate::journal::routes::decided;
+use crate::route::{KindFilter, Mode, Request, RouteResult};
 use crate::store::Store;
 
 pub(super) async fn run(args: &RouteArgs, config: Config) -> Result<ExitCode, Failure> {
     let request = request(args, &config)?;
     let response = match &args.server {
-        Some(server) => ask(server, args, &request).await?,
+        Some(server) => ask(server, &request, args.explain).await?,
         None => route_here(config, &request, args.explain).await?,
     };
     print_result(&match args.json {
@@ -44,17 +46,17 @@ fn request(args: &RouteArgs, config: &Config) -> Result<Request, Failure> {
     Ok(request)
 }
 
-async fn ask(
+pub(super) async fn ask(
     server: &str,
-    args: &RouteArgs,
     request: &Request,
+    full: bool,
 ) -> anyhow::Result<pb::RouteResponse> {
     let mode = match request.mode {
         Mode::Lexical => pb::RouteMode::Lexical,
         Mode::Semantic => pb::RouteMode::Semantic,
         Mode::Hybrid => pb::RouteMode::Hybrid,
     };
-    let view = if args.explain {
+    let view = if full {
         pb::RouteView::Full
     } else {
         pb::RouteView::Basic
@@ -90,7 +92,22 @@ async fn route_here(
     engine.settled().await;
     let result = engine.router.route(request).await;
     engine.close().await;
-    Ok(response_of(result, full))
+    Ok(answer(&engine, request, result, full))
+}
+
+/// The answer as a server would give it.
+pub(super) fn answer(
+    engine: &Engine,
+    request: &Request,
+    result: RouteResult,
+    full: bool,
+) -> pb::RouteResponse {
+    let digest = match engine.embedder.state() {
+        ModelState::Ready(model) => model.digest.clone(),
+        ModelState::Disabled | ModelState::Loading | ModelState::Failed(_) => String::new(),
+    };
+    let route_id = decided(request, &result, &digest).route_id;
+    response_of(result, route_id, full)
 }
 
 /// The configured database; without one, a cache for vectors, so that the second call does

@@ -55,7 +55,11 @@ impl JournalConfig {
         let age = self.max_age_seconds;
         Options {
             max_age: (age > 0).then(|| Duration::from_secs(age)),
-            max_bytes: if self.max_bytes > 0 { self.max_bytes } else { u64::MAX },
+            max_bytes: if self.max_bytes > 0 {
+                self.max_bytes
+            } else {
+                u64::MAX
+            },
             max_loop_events: self.max_loop_events,
             retention_interval: Duration::from_secs(self.retention_seconds),
             memory_events: self.memory_events,
@@ -72,14 +76,42 @@ impl JournalConfig {
 
     pub(super) fn check(&self, violations: &mut Violations) {
         let limits = [
-            ("journal.max_age_seconds", self.max_age_seconds, (0, 100 * 366 * 86_400)),
+            (
+                "journal.max_age_seconds",
+                self.max_age_seconds,
+                (0, 100 * 366 * 86_400),
+            ),
             ("journal.max_bytes", self.max_bytes, (0, 1 << 50)),
-            ("journal.max_loop_events", self.max_loop_events, (0, 1 << 50)),
-            ("journal.retention_seconds", self.retention_seconds, (1, 86_400)),
-            ("journal.memory_events", self.memory_events, (1, 100_000_000)),
-            ("journal.memory_bytes", self.memory_bytes, (1 << 10, 1 << 40)),
-            ("journal.max_request_ids", self.max_request_ids, (0, 10_000_000)),
-            ("journal.heartbeat_seconds", self.heartbeat_seconds, (1, 3_600)),
+            (
+                "journal.max_loop_events",
+                self.max_loop_events,
+                (0, 1 << 50),
+            ),
+            (
+                "journal.retention_seconds",
+                self.retention_seconds,
+                (1, 86_400),
+            ),
+            (
+                "journal.memory_events",
+                self.memory_events,
+                (1, 100_000_000),
+            ),
+            (
+                "journal.memory_bytes",
+                self.memory_bytes,
+                (1 << 10, 1 << 40),
+            ),
+            (
+                "journal.max_request_ids",
+                self.max_request_ids,
+                (0, 10_000_000),
+            ),
+            (
+                "journal.heartbeat_seconds",
+                self.heartbeat_seconds,
+                (1, 3_600),
+            ),
         ];
         for (field, value, range) in limits {
             within(violations, field, value, range);

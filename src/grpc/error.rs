@@ -182,12 +182,14 @@ impl From<JournalError> for Fault {
         let message = error.to_string();
         match error {
             JournalError::Invalid(violations) => violations.into(),
-            JournalError::SequenceMismatch { loop_id, expected, actual } => {
-                Fault::new(Reason::SequenceMismatch, message)
-                    .with("loop_id", loop_id)
-                    .with("expected", expected)
-                    .with("actual", actual)
-            }
+            JournalError::SequenceMismatch {
+                loop_id,
+                expected,
+                actual,
+            } => Fault::new(Reason::SequenceMismatch, message)
+                .with("loop_id", loop_id)
+                .with("expected", expected)
+                .with("actual", actual),
             JournalError::RequestReused { request_id } => {
                 Fault::new(Reason::RequestIdReused, message).with("request_id", request_id)
             }

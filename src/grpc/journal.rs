@@ -12,9 +12,7 @@ use tokio_util::sync::CancellationToken;
 use tonic::{Request, Response, Status};
 
 use super::Domain;
-use super::convert::{
-    journal_entry_to, large, new_event_from, time_from, time_to, types_from,
-};
+use super::convert::{journal_entry_to, large, new_event_from, time_from, time_to, types_from};
 use super::error::{Fault, Reason, status};
 use super::pb;
 use super::pb::journal_service_server::JournalService;
@@ -71,7 +69,11 @@ impl JournalService for Service {
             read
         });
         // More are refused by the journal; reading them all would only cost time.
-        let events = request.events.into_iter().take(crate::journal::MAX_BATCH + 1).enumerate();
+        let events = request
+            .events
+            .into_iter()
+            .take(crate::journal::MAX_BATCH + 1)
+            .enumerate();
         let events = events
             .filter_map(|(at, event)| {
                 new_event_from(event, &format!("events[{at}]."), &mut violations)
@@ -112,14 +114,21 @@ impl JournalService for Service {
             }
         };
         let after = token_from("page_token", &request.page_token, &mut violations);
-        let mut filter =
-            filter_from(request.loop_id, request.agent_id, &request.types, &mut violations);
+        let mut filter = filter_from(
+            request.loop_id,
+            request.agent_id,
+            &request.types,
+            &mut violations,
+        );
         filter.from = time_from("start_time", request.start_time, &mut violations);
         filter.until = time_from("end_time", request.end_time, &mut violations);
         violations.into_result().map_err(status)?;
 
-        let mut listing =
-            self.journal().list(&filter, after.as_ref(), size).await.map_err(status)?;
+        let mut listing = self
+            .journal()
+            .list(&filter, after.as_ref(), size)
+            .await
+            .map_err(status)?;
         let mut next = listing.next;
         let mut bytes = 0;
         let mut entries = Vec::with_capacity(listing.entries.len());
@@ -149,7 +158,11 @@ impl JournalService for Service {
         let purge = Purge {
             loop_id: Some(request.loop_id).filter(|loop_id| !loop_id.is_empty()),
             before: time_from("before_time", request.before_time, &mut violations),
-            through: token_from("through_position", &request.through_position, &mut violations),
+            through: token_from(
+                "through_position",
+                &request.through_position,
+                &mut violations,
+            ),
         };
         if purge == Purge::default() && violations.as_slice().is_empty() {
             let text = "one of loop_id, before_time and through_position has to be set";
@@ -163,7 +176,11 @@ impl JournalService for Service {
         }
         .map_err(status)?;
         if request.force {
-            tracing::info!(events = purged.events, ?purge, "journal entries were purged");
+            tracing::info!(
+                events = purged.events,
+                ?purge,
+                "journal entries were purged"
+            );
         }
         Ok(Response::new(pb::PurgeEventsResponse {
             purge_count: large(purged.events),
@@ -200,8 +217,12 @@ impl JournalService for Service {
                 self.domain.heartbeat
             }
         };
-        let filter =
-            filter_from(request.loop_id, request.agent_id, &request.types, &mut violations);
+        let filter = filter_from(
+            request.loop_id,
+            request.agent_id,
+            &request.types,
+            &mut violations,
+        );
         violations.into_result().map_err(status)?;
 
         let follow = self.journal().follow(filter, from).await.map_err(status)?;
@@ -251,8 +272,11 @@ impl Outgoing {
                 Ok(Followed::Entries(entries)) => self.tell(entries).await?,
                 Ok(Followed::CaughtUp) if self.replay_only => return Ok(()),
                 Ok(Followed::CaughtUp) => {
-                    let heartbeat = pb::Heartbeat { timestamp: Some(time_to(Timestamp::now())) };
-                    self.send(self.follow.token(), Event::Heartbeat(heartbeat)).await?;
+                    let heartbeat = pb::Heartbeat {
+                        timestamp: Some(time_to(Timestamp::now())),
+                    };
+                    self.send(self.follow.token(), Event::Heartbeat(heartbeat))
+                        .await?;
                 }
                 Ok(Followed::Behind) => {
                     break Fault::new(Reason::SlowConsumer, "the reader fell too far behind");
@@ -264,12 +288,16 @@ impl Outgoing {
             }
             quiet_until = Instant::now() + self.heartbeat;
         };
-        let Self { follow, messages, .. } = self;
+        let Self {
+            follow, messages, ..
+        } = self;
         let token = follow.token();
         // Nothing is kept for a follower that is told to go.
         drop(follow);
         let fault = fault.with("resume_token", token);
-        let closing = pb::StreamClosing { reason: fault.message().to_owned() };
+        let closing = pb::StreamClosing {
+            reason: fault.message().to_owned(),
+        };
         let message = message(token, Event::Closing(closing));
         messages.send(Ok(message)).await.map_err(|_| Gone)?;
         messages.send(Err(fault.into())).await.map_err(|_| Gone)
@@ -285,7 +313,8 @@ impl Outgoing {
             let size = prost::Message::encoded_len(&entry);
             if !batch.is_empty() && (batch.len() >= BATCH || bytes + size > BATCH_BYTES) {
                 let entries = std::mem::take(&mut batch);
-                self.send(last, Event::Events(pb::EventBatch { entries })).await?;
+                self.send(last, Event::Events(pb::EventBatch { entries }))
+                    .await?;
                 bytes = 0;
             }
             bytes += size;
@@ -297,16 +326,23 @@ impl Outgoing {
         }
         // Behind the last one, the journal may have passed over others that do not fit.
         let token = self.follow.token();
-        self.send(token, Event::Events(pb::EventBatch { entries: batch })).await
+        self.send(token, Event::Events(pb::EventBatch { entries: batch }))
+            .await
     }
 
     async fn send(&self, token: Token, event: Event) -> Result<(), Gone> {
-        self.messages.send(Ok(message(token, event))).await.map_err(|_| Gone)
+        self.messages
+            .send(Ok(message(token, event)))
+            .await
+            .map_err(|_| Gone)
     }
 }
 
 fn message(token: Token, event: Event) -> pb::StreamEventsResponse {
-    pb::StreamEventsResponse { resume_token: token.to_string(), event: Some(event) }
+    pb::StreamEventsResponse {
+        resume_token: token.to_string(),
+        event: Some(event),
+    }
 }
 
 fn filter_from(
@@ -329,5 +365,7 @@ fn token_from(field: &str, text: &str, violations: &mut Violations) -> Option<To
     if text.is_empty() {
         return None;
     }
-    text.parse().map_err(|message: String| violations.add(field, message)).ok()
+    text.parse()
+        .map_err(|message: String| violations.add(field, message))
+        .ok()
 }

@@ -23,7 +23,8 @@ use tonic::service::Routes;
 
 use crate::config::LimitsConfig;
 use crate::embed::Embedder;
-use crate::journal::Journal;
+use crate::error::Violations;
+use crate::journal::{Journal, LoopEvent};
 use crate::lifecycle::Readiness;
 use crate::registry::Registry;
 use crate::route::Router;
@@ -111,12 +112,27 @@ pub async fn routes(domain: Domain) -> Result<Routes, tonic_reflection::server::
                 .max_decoding_message_size(size),
         )
         .add_service(
-            SystemServiceServer::new(system::Service::new(domain))
-                .max_decoding_message_size(size),
+            SystemServiceServer::new(system::Service::new(domain)).max_decoding_message_size(size),
         ))
 }
 
 /// An answer as it goes over the wire, for the command line, which shows both in one way.
-pub fn response_of(result: crate::route::RouteResult, full: bool) -> pb::RouteResponse {
-    convert::result_to(result, full)
+pub fn response_of(
+    result: crate::route::RouteResult,
+    route_id: String,
+    full: bool,
+) -> pb::RouteResponse {
+    convert::result_to(result, route_id, full)
+}
+
+/// An event as it came over the wire, for the command line, which shows both in one way.
+///
+/// # Errors
+///
+/// What of it this version does not know.
+pub fn event_of(event: pb::LoopEvent) -> Result<LoopEvent, Violations> {
+    let mut violations = Violations::default();
+    let event = convert::event_from(event, "", &mut violations);
+    violations.into_result()?;
+    event.ok_or_else(Violations::default)
 }

@@ -18,8 +18,11 @@ use super::pb::{
     BatchRouteRequest, BatchRouteResponse, RouteRequest, RouteResponse, StreamRouteRequest,
     StreamRouteResponse,
 };
+use crate::embed::ModelState;
 use crate::error::Violations;
-use crate::route;
+use crate::journal::event::RouteDecided;
+use crate::journal::routes::decided;
+use crate::route::{self, Degradation, DegradedReason, RouteResult};
 
 /// Messages of one StreamRoute: three stages and the decision.
 const STAGES: usize = 4;
@@ -52,7 +55,9 @@ impl RouteService for Service {
     ) -> Result<Response<RouteResponse>, Status> {
         let (request, full) = self.read(request.into_inner())?;
         let result = self.domain.router.route(&request).await;
-        Ok(Response::new(result_to(result, full)))
+        Ok(Response::new(
+            record(&self.domain, &request, result, full).await,
+        ))
     }
 
     async fn batch_route(
@@ -88,11 +93,11 @@ impl RouteService for Service {
         violations.into_result().map_err(status)?;
 
         let (results, catalog_revision) = self.domain.router.route_batch(&requests).await;
-        let responses = results
-            .into_iter()
-            .zip(full)
-            .map(|(result, full)| result_to(result, full))
+        let asked = requests.iter().zip(results).zip(full);
+        let asked = asked
+            .map(|((request, result), full)| (request, result, full))
             .collect();
+        let responses = record_all(&self.domain, asked).await;
         Ok(Response::new(BatchRouteResponse {
             responses,
             catalog_revision,
@@ -114,7 +119,7 @@ impl RouteService for Service {
         let request = request_from(message, "route.", limit, &mut violations);
         violations.into_result().map_err(status)?;
 
-        let router = self.domain.router.clone();
+        let domain = self.domain.clone();
         let (stages, receiver) = mpsc::channel(STAGES);
         tokio::spawn(async move {
             let send = |stage| {
@@ -124,9 +129,12 @@ impl RouteService for Service {
             };
             let mut observe = |stage| send(stage_to(stage, full));
             let routed = async {
-                let route = router.route_in_stages(&request, &mut observe);
+                let route = domain.router.route_in_stages(&request, &mut observe);
                 match AssertUnwindSafe(route).catch_unwind().await {
-                    Ok(result) => send(PbStage::Decision(result_to(result, full))),
+                    Ok(result) => {
+                        let response = record(&domain, &request, result, full).await;
+                        send(PbStage::Decision(response));
+                    }
                     Err(_) => {
                         let fault = Fault::new(Reason::Internal, CALL_FAILED);
                         let _ = stages.try_send(Err(fault.into()));
@@ -141,4 +149,55 @@ impl RouteService for Service {
         });
         Ok(Response::new(Box::pin(ReceiverStream::new(receiver))))
     }
+}
+
+/// Writes a decision down where that is configured, and then answers it.
+async fn record(
+    domain: &Domain,
+    request: &route::Request,
+    result: RouteResult,
+    full: bool,
+) -> RouteResponse {
+    record_all(domain, vec![(request, result, full)])
+        .await
+        .pop()
+        .unwrap_or_default()
+}
+
+/// The same for several. A call does not fail because its decision cannot be written down; it
+/// says so.
+async fn record_all(
+    domain: &Domain,
+    asked: Vec<(&route::Request, RouteResult, bool)>,
+) -> Vec<RouteResponse> {
+    let digest = match domain.embedder.state() {
+        ModelState::Ready(model) => model.digest.clone(),
+        ModelState::Disabled | ModelState::Loading | ModelState::Failed(_) => String::new(),
+    };
+    let decided: Vec<RouteDecided> = asked
+        .iter()
+        .map(|(request, result, _)| decided(request, result, &digest))
+        .collect();
+    let ids: Vec<String> = decided
+        .iter()
+        .map(|decided| decided.route_id.clone())
+        .collect();
+    let mut failed = None;
+    if domain.journal_routes
+        && let Err(error) = domain.journal.record_routes(decided).await
+    {
+        tracing::warn!(%error, "a routing decision was not journaled");
+        failed = Some(Degradation {
+            reason: DegradedReason::NotJournaled,
+            detail: format!("the decision was not journaled: {error}"),
+        });
+    }
+    let answers = asked
+        .into_iter()
+        .zip(ids)
+        .map(|((_, mut result, full), route_id)| {
+            result.degraded.extend(failed.clone());
+            result_to(result, route_id, full)
+        });
+    answers.collect()
 }

@@ -23,6 +23,17 @@ pub enum Field {
     Other,
 }
 
+impl Field {
+    /// How many times an occurrence counts in BM25 (as in BM25F): a name is short, and its
+    /// words say more of the entry than any others.
+    fn frequency(self) -> u32 {
+        match self {
+            Field::Name => 3,
+            Field::SourceHint | Field::Responsibility | Field::Other => 1,
+        }
+    }
+}
+
 /// A token of an entry: its heaviest field, and how often it stands in all of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Term {
@@ -30,7 +41,7 @@ pub struct Term {
     pub token: Token,
     /// Heaviest field that holds it.
     pub field: Field,
-    /// Occurrences in all fields.
+    /// Occurrences in all fields, those in the name counted three times.
     pub count: u32,
 }
 
@@ -45,7 +56,7 @@ pub struct IndexedEntry {
     pub hash: [u8; 32],
     /// Distinct tokens, sorted.
     pub terms: Box<[Term]>,
-    /// Tokens with repetitions, for length normalisation.
+    /// Sum of the counts, for length normalisation.
     pub length: u32,
     /// Absent until the encoder has seen the entry.
     pub vectors: Option<Arc<EntryVectors>>,
@@ -58,14 +69,15 @@ impl IndexedEntry {
         let mut length = 0;
         for (field, text) in fields(&entry) {
             for token in tokenize(text) {
-                length += 1;
+                let frequency = field.frequency();
+                length += frequency;
                 terms
                     .entry(token)
                     .and_modify(|(heaviest, count)| {
                         *heaviest = field.min(*heaviest);
-                        *count += 1;
+                        *count += frequency;
                     })
-                    .or_insert((field, 1));
+                    .or_insert((field, frequency));
             }
         }
         let terms = terms

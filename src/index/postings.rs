@@ -12,7 +12,7 @@ pub struct Posting {
     pub slot: u32,
     /// Heaviest field that holds the token.
     pub field: Field,
-    /// Occurrences in all fields.
+    /// Occurrences in all fields, those in the name counted three times.
     pub count: u32,
 }
 

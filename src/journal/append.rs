@@ -85,8 +85,10 @@ impl Prepared {
                 JournalError::from(StoreError::corrupt(format!("no JSON: {error}")))
             })?;
             if json.len() > MAX_EVENT_BYTES {
-                let text =
-                    format!("{} bytes of JSON exceed the limit of {MAX_EVENT_BYTES}", json.len());
+                let text = format!(
+                    "{} bytes of JSON exceed the limit of {MAX_EVENT_BYTES}",
+                    json.len()
+                );
                 violations.add(format!("events[{at}]"), text);
             }
             events.push((event, json));
@@ -130,10 +132,16 @@ impl Prepared {
             && expected != next
         {
             let loop_id = self.loop_id.clone();
-            return Ok(Err(JournalError::SequenceMismatch { loop_id, expected, actual: next }));
+            return Ok(Err(JournalError::SequenceMismatch {
+                loop_id,
+                expected,
+                actual: next,
+            }));
         }
         let Some(ended) = self.end_after(found.is_some_and(|found| found.ended)) else {
-            return Ok(Err(JournalError::LoopEnded { loop_id: self.loop_id.clone() }));
+            return Ok(Err(JournalError::LoopEnded {
+                loop_id: self.loop_id.clone(),
+            }));
         };
 
         let count = self.events.len() as u64;
@@ -176,7 +184,9 @@ impl Prepared {
             if digest == self.digest {
                 Ok(appended)
             } else {
-                Err(JournalError::RequestReused { request_id: self.request_id.clone() })
+                Err(JournalError::RequestReused {
+                    request_id: self.request_id.clone(),
+                })
             }
         }))
     }
@@ -228,8 +238,9 @@ impl Prepared {
         state: &mut State,
         appended: &Appended,
     ) -> Result<Vec<Arc<Entry>>, StoreError> {
-        let mut insert = conn
-            .prepare_cached("INSERT INTO journal_events VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)")?;
+        let mut insert = conn.prepare_cached(
+            "INSERT INTO journal_events VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+        )?;
         let mut entries = Vec::with_capacity(self.events.len());
         for ((event, json), sequence) in self.events.iter().zip(appended.first_sequence..) {
             state.last_position += 1;

@@ -36,7 +36,10 @@ pub fn check_optional_id(field: &str, id: &str, violations: &mut Violations) {
 impl NewEvent {
     /// Adds every limit the event breaks; `path` is prefixed to the field names.
     pub fn check(&self, path: &str, violations: &mut Violations) {
-        let named = self.event.iteration().filter(|iteration| *iteration != self.iteration);
+        let named = self
+            .event
+            .iteration()
+            .filter(|iteration| *iteration != self.iteration);
         if let Some(named) = named
             && self.iteration != 0
         {

@@ -79,11 +79,17 @@ impl Journal {
             From::Earliest => Start::Earliest,
             From::Now => {
                 let position = self.shared.tail.last();
-                Start::After { position, horizon: position }
+                Start::After {
+                    position,
+                    horizon: position,
+                }
             }
             From::After(token) => {
                 let position = self.admit(&token, loop_id).await?;
-                Start::After { position, horizon: token.horizon }
+                Start::After {
+                    position,
+                    horizon: token.horizon,
+                }
             }
         };
         // An empty page finds out whether the place is good, before anything is promised.
@@ -95,7 +101,10 @@ impl Journal {
         Ok(Follow {
             journal: self.clone(),
             filter,
-            start: Start::After { position: through, horizon: page.horizon },
+            start: Start::After {
+                position: through,
+                horizon: page.horizon,
+            },
             through,
             horizon: page.horizon,
             scope,
@@ -153,11 +162,19 @@ impl Follow {
     async fn replay(&mut self) -> Result<Option<Followed>, JournalError> {
         let page = self.journal.page(&self.filter, self.start, PAGE).await?;
         self.through = page.through;
-        self.start = Start::After { position: page.through, horizon: self.horizon };
+        self.start = Start::After {
+            position: page.through,
+            horizon: self.horizon,
+        };
         if page.is_last {
             let live = self.live.get_or_insert_with(|| {
                 let (tail, from) = self.journal.shared.tail.subscribe();
-                Live { tail, from, joined: false, fresh: true }
+                Live {
+                    tail,
+                    from,
+                    joined: false,
+                    fresh: true,
+                }
             });
             // Whatever the tail tells of comes behind what was read.
             live.joined = self.through >= live.from;
@@ -168,7 +185,11 @@ impl Follow {
 
     /// Takes what the tail tells of; none where there is nothing to tell.
     fn take(&mut self, published: Published) -> Option<Followed> {
-        let Published { first, last, entries } = published;
+        let Published {
+            first,
+            last,
+            entries,
+        } = published;
         if last <= self.through {
             return None;
         }
@@ -186,7 +207,10 @@ impl Follow {
             .cloned()
             .collect();
         self.through = last;
-        self.start = Start::After { position: last, horizon: self.horizon };
+        self.start = Start::After {
+            position: last,
+            horizon: self.horizon,
+        };
         (!fitting.is_empty()).then_some(Followed::Entries(fitting))
     }
 }

@@ -8,6 +8,7 @@
 //! | `reader` | pages of what is stored |
 //! | `tail`, `follow` | the live end; replay first, then live |
 //! | `retention` | purging, and the limits of age, size and loop |
+//! | `routes` | routing decisions as events |
 //! | `verify` | counting and checking all of it |
 //! | `record`, `token`, `time` | rows and their checksums; places; points in time |
 //!
@@ -27,6 +28,7 @@ mod follow;
 mod reader;
 mod record;
 mod retention;
+pub mod routes;
 mod tail;
 mod time;
 mod token;
@@ -49,9 +51,7 @@ pub use append::{Append, Appended};
 #[cfg(test)]
 pub(crate) use tests::events::one_of_each as event_samples;
 
-pub use check::{
-    MAX_BATCH, MAX_EVENT_BYTES, RESERVED_PREFIX, check_loop_id, check_optional_id,
-};
+pub use check::{MAX_BATCH, MAX_EVENT_BYTES, RESERVED_PREFIX, check_loop_id, check_optional_id};
 pub use error::JournalError;
 pub use event::{Entry, EventType, LoopEvent, NewEvent};
 pub use follow::{Follow, Followed, From};
@@ -182,7 +182,12 @@ impl Journal {
     /// Storage errors; a store without a journal is [`StoreError::Corrupt`].
     pub async fn open_read_only(store: Store) -> Result<Self, JournalError> {
         let state = store.read(State::require).await?;
-        Ok(Self::over(store, Options::default(), state, mpsc::channel(1)))
+        Ok(Self::over(
+            store,
+            Options::default(),
+            state,
+            mpsc::channel(1),
+        ))
     }
 
     fn over(
@@ -194,7 +199,14 @@ impl Journal {
         let tail = Tail::new(state.last_position);
         let pages = Semaphore::new(PAGES_AT_ONCE);
         let epoch = state.epoch;
-        let shared = Arc::new(Shared { store, options, epoch, tail, appends, pages });
+        let shared = Arc::new(Shared {
+            store,
+            options,
+            epoch,
+            tail,
+            appends,
+            pages,
+        });
         tokio::spawn(writer::run(Arc::downgrade(&shared), queue));
         Self { shared }
     }
@@ -212,10 +224,13 @@ impl Journal {
     pub async fn append(&self, append: Append) -> Result<Appended, JournalError> {
         let prepared = Prepared::new(append)?;
         let (reply, answer) = oneshot::channel();
-        self.shared.appends.try_send(Job { prepared, reply }).map_err(|error| match error {
-            TrySendError::Full(_) => JournalError::Overloaded,
-            TrySendError::Closed(_) => JournalError::Closed,
-        })?;
+        self.shared
+            .appends
+            .try_send(Job { prepared, reply })
+            .map_err(|error| match error {
+                TrySendError::Full(_) => JournalError::Overloaded,
+                TrySendError::Closed(_) => JournalError::Closed,
+            })?;
         answer.await.unwrap_or(Err(JournalError::Closed))
     }
 
@@ -236,7 +251,12 @@ impl Journal {
     }
 
     fn token(&self, position: u64, horizon: u64, scope: Option<u64>) -> Token {
-        Token { epoch: self.shared.epoch, position, horizon, scope }
+        Token {
+            epoch: self.shared.epoch,
+            position,
+            horizon,
+            scope,
+        }
     }
 }
 
@@ -245,7 +265,9 @@ fn create(tx: &rusqlite::Transaction<'_>) -> Result<State, StoreError> {
     if let Some(state) = State::load(tx)? {
         return Ok(state);
     }
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let since = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
     let state = State {
         // Never 0, so that a token of a journal without an epoch is noticed.
         epoch: (since.as_nanos() as u64 >> 1).max(1),

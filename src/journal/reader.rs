@@ -41,20 +41,30 @@ pub struct Filter {
 impl Filter {
     /// Entries of one loop.
     pub fn of_loop(loop_id: impl Into<String>) -> Self {
-        Self { loop_id: Some(loop_id.into()), ..Self::default() }
+        Self {
+            loop_id: Some(loop_id.into()),
+            ..Self::default()
+        }
     }
 
     /// Whether it lets an entry through.
     pub fn allows(&self, entry: &Entry) -> bool {
-        self.loop_id.as_ref().is_none_or(|loop_id| *loop_id == entry.loop_id)
-            && self.agent_id.as_ref().is_none_or(|agent| *agent == entry.agent_id)
+        self.loop_id
+            .as_ref()
+            .is_none_or(|loop_id| *loop_id == entry.loop_id)
+            && self
+                .agent_id
+                .as_ref()
+                .is_none_or(|agent| *agent == entry.agent_id)
             && self.types.allows(entry.event.event_type().number())
             && self.from.is_none_or(|from| entry.timestamp >= from)
             && self.until.is_none_or(|until| entry.timestamp < until)
     }
 
     fn allows_stored(&self, stored: &Stored<'_>) -> bool {
-        self.agent_id.as_ref().is_none_or(|agent| agent == stored.agent_id)
+        self.agent_id
+            .as_ref()
+            .is_none_or(|agent| agent == stored.agent_id)
             && self.types.allows(stored.event_type)
             && self.from.is_none_or(|from| stored.time >= from.as_micros())
     }
@@ -95,9 +105,17 @@ pub struct Listing {
 }
 
 impl Listing {
+    /// Token of the place up to which this page has looked, also where it is the last.
+    pub fn place(&self) -> Token {
+        self.place
+    }
+
     /// Token of the place behind one of the entries.
     pub fn token_after(&self, entry: &Entry) -> Token {
-        Token { position: entry.position, ..self.place }
+        Token {
+            position: entry.position,
+            ..self.place
+        }
     }
 }
 
@@ -133,7 +151,11 @@ impl Journal {
         let page = self.page(filter, Start::Kept(start), size).await?;
         let scope = filter.loop_id.as_deref().map(scope_of);
         let place = self.token(page.through, page.horizon, scope);
-        Ok(Listing { entries: page.entries, next: (!page.is_last).then_some(place), place })
+        Ok(Listing {
+            entries: page.entries,
+            next: (!page.is_last).then_some(place),
+            place,
+        })
     }
 
     /// The newest entries that a filter lets through, oldest first; looks at a bounded number
@@ -142,9 +164,16 @@ impl Journal {
     /// # Errors
     ///
     /// Storage errors.
-    pub async fn newest(&self, filter: &Filter, count: usize) -> Result<Vec<Arc<Entry>>, JournalError> {
+    pub async fn newest(
+        &self,
+        filter: &Filter,
+        count: usize,
+    ) -> Result<Vec<Arc<Entry>>, JournalError> {
         let filter = filter.clone();
-        let found = self.shared.store.read(move |conn| newest(conn, &filter, count));
+        let found = self
+            .shared
+            .store
+            .read(move |conn| newest(conn, &filter, count));
         Ok(found.await?)
     }
 
@@ -182,7 +211,10 @@ impl Journal {
         let scope = filter.loop_id.as_deref().map(scope_of);
         // Never closed.
         let _turn = self.shared.pages.acquire().await;
-        let read = self.shared.store.read(move |conn| read_page(conn, &filter, start, size));
+        let read = self
+            .shared
+            .store
+            .read(move |conn| read_page(conn, &filter, start, size));
         read.await?.map_err(|gone| JournalError::OutOfRange {
             why: gone.why,
             earliest: self.token(gone.earliest, gone.horizon, scope),
@@ -263,7 +295,9 @@ pub(super) fn read_page(
     let state = State::require(conn)?;
     let source = Source::find(conn, &state, filter)?;
     // Of a loop that was forgotten, everything up to the journal's own mark may be gone.
-    let purged = source.as_ref().map_or(state.purged_position, |source| source.purged);
+    let purged = source
+        .as_ref()
+        .map_or(state.purged_position, |source| source.purged);
     let (after, horizon) = match start {
         Start::Earliest => (0, purged),
         Start::Kept(position) => (position, purged),
@@ -276,12 +310,21 @@ pub(super) fn read_page(
                 None
             };
             if let Some(why) = why {
-                return Ok(Err(Gone { why, earliest: first_kept(conn)?, horizon: purged }));
+                return Ok(Err(Gone {
+                    why,
+                    earliest: first_kept(conn)?,
+                    horizon: purged,
+                }));
             }
             (position, horizon)
         }
     };
-    let empty = |through| Page { entries: Vec::new(), through, horizon, is_last: true };
+    let empty = |through| Page {
+        entries: Vec::new(),
+        through,
+        horizon,
+        is_last: true,
+    };
     let Some(source) = source else {
         return Ok(Ok(empty(state.last_position.max(after))));
     };
@@ -306,9 +349,13 @@ pub(super) fn read_page(
 /// A position right before everything that is kept.
 fn first_kept(conn: &Connection) -> Result<u64, StoreError> {
     let first: Option<i64> =
-        conn.query_row("SELECT min(position) FROM journal_events", [], |row| row.get(0))?;
+        conn.query_row("SELECT min(position) FROM journal_events", [], |row| {
+            row.get(0)
+        })?;
     let state = State::require(conn)?;
-    Ok(first.map_or(state.last_position, |first| first.cast_unsigned().saturating_sub(1)))
+    Ok(first.map_or(state.last_position, |first| {
+        first.cast_unsigned().saturating_sub(1)
+    }))
 }
 
 /// A page in the making.
@@ -324,7 +371,11 @@ struct Scan<'a> {
 
 impl Scan<'_> {
     fn run(&mut self, conn: &Connection, newest: u64) -> Result<(), StoreError> {
-        let condition = if self.source.id.is_some() { "e.loop = ?2 AND" } else { "?2 IS NULL AND" };
+        let condition = if self.source.id.is_some() {
+            "e.loop = ?2 AND"
+        } else {
+            "?2 IS NULL AND"
+        };
         // Outer: a row whose loop is lost must be seen, not skipped.
         let mut query = conn.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM journal_events e LEFT JOIN journal_loops l ON l.id = e.loop
@@ -336,7 +387,11 @@ impl Scan<'_> {
         while let Some(row) = rows.next()? {
             let stored = Stored::read(row)?;
             self.check_place(&stored)?;
-            if self.filter.until.is_some_and(|until| stored.time >= until.as_micros()) {
+            if self
+                .filter
+                .until
+                .is_some_and(|until| stored.time >= until.as_micros())
+            {
                 // Nothing that follows is older.
                 return Ok(());
             }
@@ -369,26 +424,33 @@ impl Scan<'_> {
     fn check_place(&self, stored: &Stored<'_>) -> Result<(), StoreError> {
         let follows = if self.source.id.is_none() {
             // Within what was purged, loops may have gone that stood between.
-            stored.position == self.page.through + 1
-                || stored.position - 1 <= self.source.purged
+            stored.position == self.page.through + 1 || stored.position - 1 <= self.source.purged
         } else if self.sequence > 0 {
             stored.sequence == self.sequence + 1
         } else {
             // Behind a place in the middle, the sequence before is not known.
-            self.page.through > self.source.purged
-                || stored.sequence == self.source.first_sequence
+            self.page.through > self.source.purged || stored.sequence == self.source.first_sequence
         };
         match follows {
             true => Ok(()),
-            false => Err(damaged(stored.position.cast_signed(), "the entry before it is missing")),
+            false => Err(damaged(
+                stored.position.cast_signed(),
+                "the entry before it is missing",
+            )),
         }
     }
 }
 
 fn newest(conn: &Connection, filter: &Filter, count: usize) -> Result<Vec<Arc<Entry>>, StoreError> {
     let state = State::require(conn)?;
-    let Some(source) = Source::find(conn, &state, filter)? else { return Ok(Vec::new()) };
-    let condition = if source.id.is_some() { "e.loop = ?1" } else { "?1 IS NULL" };
+    let Some(source) = Source::find(conn, &state, filter)? else {
+        return Ok(Vec::new());
+    };
+    let condition = if source.id.is_some() {
+        "e.loop = ?1"
+    } else {
+        "?1 IS NULL"
+    };
     let mut query = conn.prepare_cached(&format!(
         "SELECT {COLUMNS} FROM journal_events e LEFT JOIN journal_loops l ON l.id = e.loop
          WHERE {condition} ORDER BY e.position DESC LIMIT ?2"
@@ -436,5 +498,9 @@ pub(super) fn find_route(
             return Ok(Ok(Some(Arc::new(entry))));
         }
     }
-    Ok(if scanned < SCANNED { Ok(None) } else { Err(oldest) })
+    Ok(if scanned < SCANNED {
+        Ok(None)
+    } else {
+        Err(oldest)
+    })
 }

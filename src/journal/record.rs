@@ -196,13 +196,20 @@ pub struct TypeSet(u32);
 impl TypeSet {
     /// Whether it holds a type; an empty set holds all of them.
     pub fn allows(self, number: u8) -> bool {
-        self.0 == 0 || 1u32.checked_shl(u32::from(number)).is_some_and(|bit| self.0 & bit != 0)
+        self.0 == 0
+            || 1u32
+                .checked_shl(u32::from(number))
+                .is_some_and(|bit| self.0 & bit != 0)
     }
 }
 
 impl FromIterator<EventType> for TypeSet {
     fn from_iter<I: IntoIterator<Item = EventType>>(types: I) -> Self {
-        Self(types.into_iter().fold(0, |set, one| set | 1 << one.number()))
+        Self(
+            types
+                .into_iter()
+                .fold(0, |set, one| set | 1 << one.number()),
+        )
     }
 }
 

@@ -123,7 +123,12 @@ impl Journal {
         let mut all = Purged::default();
         if let Some(age) = options.max_age {
             let before = options.clock.now().saturating_sub(age);
-            let cut = self.cut_of(&Purge { before: Some(before), ..Purge::default() }).await?;
+            let cut = self
+                .cut_of(&Purge {
+                    before: Some(before),
+                    ..Purge::default()
+                })
+                .await?;
             let part = self.remove(None, cut).await?;
             all.events += part.events;
             all.bytes += part.bytes;
@@ -169,7 +174,10 @@ impl Journal {
                  FROM journal_loops l WHERE l.last_sequence - l.purged_sequence > ?1",
             )?;
             let rows = query.query_map([i64::try_from(most).unwrap_or(i64::MAX)], |row| {
-                Ok((row.get(0)?, row.get::<_, Option<i64>>(1)?.unwrap_or(0).cast_unsigned()))
+                Ok((
+                    row.get(0)?,
+                    row.get::<_, Option<i64>>(1)?.unwrap_or(0).cast_unsigned(),
+                ))
             })?;
             Ok(rows.collect::<Result<Vec<_>, _>>()?)
         });
@@ -184,7 +192,9 @@ pub(super) async fn run(shared: Weak<Shared>, every: Duration) {
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         ticks.tick().await;
-        let Some(shared) = shared.upgrade() else { return };
+        let Some(shared) = shared.upgrade() else {
+            return;
+        };
         match (Journal { shared }).retain().await {
             Ok(Purged { events: 0, .. }) => {}
             Ok(Purged { events, bytes }) => {
@@ -242,8 +252,13 @@ fn remove_chunk(
              WHERE {} ORDER BY position LIMIT ?3)",
             target.condition()
         ))?
-        .query_row((cut.cast_signed(), target.id(), most.cast_signed()), |row| row.get(0))?;
-    let Some(last) = last else { return Ok(Purged::default()) };
+        .query_row(
+            (cut.cast_signed(), target.id(), most.cast_signed()),
+            |row| row.get(0),
+        )?;
+    let Some(last) = last else {
+        return Ok(Purged::default());
+    };
     let range = (last, target.id());
 
     let mut removed = Purged::default();
@@ -262,11 +277,16 @@ fn remove_chunk(
         removed.events += unsigned(row, 3)?;
         removed.bytes += unsigned(row, 4)?;
     }
-    conn.prepare_cached(&format!("DELETE FROM journal_events WHERE {}", target.condition()))?
-        .execute(range)?;
+    conn.prepare_cached(&format!(
+        "DELETE FROM journal_events WHERE {}",
+        target.condition()
+    ))?
+    .execute(range)?;
     state.purged_position = state.purged_position.max(last.cast_unsigned());
     state.events = state.events.saturating_sub(removed.events);
-    state.bytes = state.bytes.saturating_sub(removed.bytes + removed.events * ROW_BYTES);
+    state.bytes = state
+        .bytes
+        .saturating_sub(removed.bytes + removed.events * ROW_BYTES);
     Ok(removed)
 }
 
@@ -312,7 +332,9 @@ pub(super) fn last_before(conn: &Connection, time: Timestamp) -> Result<u64, Sto
             |row| row.get(0),
         )?)
     };
-    let (Some(first), Some(last)) = (bound("min")?, bound("max")?) else { return Ok(0) };
+    let (Some(first), Some(last)) = (bound("min")?, bound("max")?) else {
+        return Ok(0);
+    };
     let mut at_or_after = conn.prepare_cached(
         "SELECT position, time FROM journal_events WHERE position >= ?1
          ORDER BY position LIMIT 1",

@@ -37,13 +37,18 @@ pub(super) struct Tail {
 
 impl Tail {
     pub fn new(last: u64) -> Self {
-        Self { sender: broadcast::channel(BEHIND).0, last: AtomicU64::new(last) }
+        Self {
+            sender: broadcast::channel(BEHIND).0,
+            last: AtomicU64::new(last),
+        }
     }
 
     /// Hands on what was committed, of `bytes` as JSON. Called by the one writer, in the order
     /// of commits.
     pub fn publish(&self, entries: Vec<Arc<Entry>>, bytes: usize) {
-        let (Some(first), Some(last)) = (entries.first(), entries.last()) else { return };
+        let (Some(first), Some(last)) = (entries.first(), entries.last()) else {
+            return;
+        };
         let (first, last) = (first.position, last.position);
         // Before it is sent: who subscribes and then reads a smaller `last` is sent the rest.
         self.last.store(last, Ordering::SeqCst);
@@ -53,7 +58,11 @@ impl Tail {
         let small = bytes + entries.len() * ENTRY_BYTES <= KEPT_BYTES;
         let entries = small.then(|| entries.into());
         // The last follower may have gone since.
-        let _ = self.sender.send(Published { first, last, entries });
+        let _ = self.sender.send(Published {
+            first,
+            last,
+            entries,
+        });
     }
 
     /// Follows from now on, and the position of the newest entry that is not sent any more.

@@ -1,7 +1,9 @@
 //! What the journal promises.
 
 mod appending;
+mod crash;
 mod damage;
+mod disk_full;
 pub(super) mod events;
 mod following;
 mod retaining;
@@ -26,11 +28,15 @@ async fn durable() -> (TempDir, Journal) {
 async fn reopen(dir: &TempDir, journal: Journal) -> Journal {
     journal.shared.store.close().await;
     drop(journal);
-    Journal::open(Store::open(dir.path()).unwrap(), Options::default()).await.unwrap()
+    Journal::open(Store::open(dir.path()).unwrap(), Options::default())
+        .await
+        .unwrap()
 }
 
 async fn in_memory(options: Options) -> Journal {
-    Journal::open(Store::in_memory().unwrap(), options).await.unwrap()
+    Journal::open(Store::in_memory().unwrap(), options)
+        .await
+        .unwrap()
 }
 
 /// A time that only moves when told to.
@@ -44,7 +50,11 @@ fn hand_clock() -> (Clock, impl Fn(i64) + Send + Sync) {
 }
 
 fn custom(name: impl Into<String>) -> NewEvent {
-    LoopEvent::Custom(Custom { name: name.into(), data: String::new() }).into()
+    LoopEvent::Custom(Custom {
+        name: name.into(),
+        data: String::new(),
+    })
+    .into()
 }
 
 fn terminated() -> NewEvent {
@@ -62,7 +72,9 @@ fn terminated() -> NewEvent {
 fn batch(loop_id: &str, first: u64, count: u64) -> Append {
     Append {
         loop_id: loop_id.to_owned(),
-        events: (first..first + count).map(|number| custom(format!("event {number}"))).collect(),
+        events: (first..first + count)
+            .map(|number| custom(format!("event {number}")))
+            .collect(),
         ..Append::default()
     }
 }

@@ -29,13 +29,19 @@ impl Timestamp {
 
     /// From microseconds since 1970; `None` outside of the years 1 to 9999.
     pub fn from_micros(micros: i64) -> Option<Self> {
-        (EARLIEST..=LATEST).contains(&micros).then_some(Self(micros))
+        (EARLIEST..=LATEST)
+            .contains(&micros)
+            .then_some(Self(micros))
     }
 
     /// From protobuf's parts; `None` where they are no valid timestamp.
     pub fn from_parts(seconds: i64, nanos: i32) -> Option<Self> {
-        let nanos = u32::try_from(nanos).ok().filter(|nanos| *nanos < 1_000_000_000)?;
-        let micros = seconds.checked_mul(MICROS)?.checked_add(i64::from(nanos / 1_000))?;
+        let nanos = u32::try_from(nanos)
+            .ok()
+            .filter(|nanos| *nanos < 1_000_000_000)?;
+        let micros = seconds
+            .checked_mul(MICROS)?
+            .checked_add(i64::from(nanos / 1_000))?;
         Self::from_micros(micros)
     }
 
@@ -64,7 +70,11 @@ impl fmt::Display for Timestamp {
         let (year, month, day) = civil(seconds.div_euclid(DAY));
         let second = seconds.rem_euclid(DAY);
         let (hours, minutes) = (second / 3_600, second / 60 % 60);
-        write!(f, "{year:04}-{month:02}-{day:02}T{hours:02}:{minutes:02}:{:02}", second % 60)?;
+        write!(
+            f,
+            "{year:04}-{month:02}-{day:02}T{hours:02}:{minutes:02}:{:02}",
+            second % 60
+        )?;
         write!(f, ".{:06}Z", self.0.rem_euclid(MICROS))
     }
 }
@@ -112,7 +122,11 @@ fn civil(days: i64) -> (i64, i64, i64) {
     let year = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
     let of_year = of_era - (365 * year + year / 4 - year / 100);
     let from_march = (5 * of_year + 2) / 153;
-    let month = if from_march < 10 { from_march + 3 } else { from_march - 9 };
+    let month = if from_march < 10 {
+        from_march + 3
+    } else {
+        from_march - 9
+    };
     let day = of_year - (153 * from_march + 2) / 5 + 1;
     (year + era * 400 + i64::from(month <= 2), month, day)
 }
@@ -174,7 +188,10 @@ mod tests {
             assert_eq!(Timestamp::from_parts(seconds, nanos), Some(time));
         }
         assert_eq!(
-            "2026-01-31T09:30:00Z".parse::<Timestamp>().unwrap().to_string(),
+            "2026-01-31T09:30:00Z"
+                .parse::<Timestamp>()
+                .unwrap()
+                .to_string(),
             "2026-01-31T09:30:00.000000Z"
         );
     }

@@ -82,7 +82,12 @@ fn read(text: &str) -> Option<Token> {
         [] => None,
         rest => Some(u64::from_be_bytes(rest.try_into().ok()?)),
     };
-    Some(Token { epoch: u64::from_be_bytes(*epoch), position, horizon, scope })
+    Some(Token {
+        epoch: u64::from_be_bytes(*epoch),
+        position,
+        horizon,
+        scope,
+    })
 }
 
 /// LEB128: seven bits a byte, lowest first.
@@ -120,7 +125,12 @@ mod tests {
     fn tokens_are_read_back() {
         for position in [0, 1, 127, 128, 1 << 40, u64::MAX] {
             for scope in [None, Some(scope_of("loop-1"))] {
-                let token = Token { epoch: 7, position, horizon: position / 2, scope };
+                let token = Token {
+                    epoch: 7,
+                    position,
+                    horizon: position / 2,
+                    scope,
+                };
                 assert_eq!(token.to_string().parse(), Ok(token));
             }
         }
@@ -128,7 +138,13 @@ mod tests {
 
     #[test]
     fn what_is_no_token_is_refused() {
-        let token = Token { epoch: 7, position: 300, horizon: 2, scope: None }.to_string();
+        let token = Token {
+            epoch: 7,
+            position: 300,
+            horizon: 2,
+            scope: None,
+        }
+        .to_string();
         assert!(token[1..].parse::<Token>().is_err());
         assert!(format!("{token}00").parse::<Token>().is_err());
         for at in 0..token.len() {

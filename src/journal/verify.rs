@@ -67,7 +67,8 @@ impl Journal {
     /// [`StoreError::Corrupt`] for the first damage that is found, and other storage errors.
     pub async fn verify(&self) -> Result<Verified, JournalError> {
         let integrity = |conn: &Connection| {
-            let found: String = conn.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
+            let found: String =
+                conn.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
             match found.as_str() {
                 "ok" => Ok(()),
                 _ => Err(StoreError::corrupt(found)),
@@ -93,7 +94,10 @@ impl Journal {
             if page.is_last {
                 break;
             }
-            start = Start::After { position: page.through, horizon: page.horizon };
+            start = Start::After {
+                position: page.through,
+                horizon: page.horizon,
+            };
         }
         let loops = last.len() as u64;
         self.shared.store.read(check_counters).await?;
@@ -116,7 +120,9 @@ fn count(conn: &Connection) -> Result<Stats, StoreError> {
     let mut rows = query.query([])?;
     while let Some(row) = rows.next()? {
         let number: u8 = row.get(0)?;
-        let known = EventType::ALL.into_iter().find(|kind| kind.number() == number);
+        let known = EventType::ALL
+            .into_iter()
+            .find(|kind| kind.number() == number);
         let name = known.map_or_else(|| format!("unknown {number}"), |kind| kind.to_string());
         by_type.insert(name, unsigned(row, 1)?);
     }
@@ -137,10 +143,14 @@ fn count(conn: &Connection) -> Result<Stats, StoreError> {
 /// What the writer counts along has to be what is there.
 fn check_counters(conn: &Connection) -> Result<(), StoreError> {
     let state = State::require(conn)?;
-    let stored =
-        conn.query_row("SELECT count(*) FROM journal_events", [], |row| unsigned(row, 0))?;
+    let stored = conn.query_row("SELECT count(*) FROM journal_events", [], |row| {
+        unsigned(row, 0)
+    })?;
     if stored != state.events {
-        let what = format!("the journal has {stored} entries and counts {}", state.events);
+        let what = format!(
+            "the journal has {stored} entries and counts {}",
+            state.events
+        );
         return Err(StoreError::corrupt(what));
     }
     let wrong: Option<String> = conn.query_row(

@@ -34,7 +34,9 @@ pub(super) struct Job {
 /// Appends until the journal is dropped.
 pub(super) async fn run(shared: Weak<Shared>, mut queue: mpsc::Receiver<Job>) {
     while let Some(first) = queue.recv().await {
-        let Some(shared) = shared.upgrade() else { return };
+        let Some(shared) = shared.upgrade() else {
+            return;
+        };
         let mut bytes = first.prepared.bytes();
         let mut group = vec![first];
         while group.len() < GROUP && bytes < GROUP_BYTES {
@@ -44,8 +46,10 @@ pub(super) async fn run(shared: Weak<Shared>, mut queue: mpsc::Receiver<Job>) {
         }
         // Nobody was promised anything yet.
         group.retain(|job| !job.reply.is_closed());
-        let (prepared, replies): (Vec<_>, Vec<_>) =
-            group.into_iter().map(|job| (job.prepared, job.reply)).unzip();
+        let (prepared, replies): (Vec<_>, Vec<_>) = group
+            .into_iter()
+            .map(|job| (job.prepared, job.reply))
+            .unzip();
         append(&shared, Arc::new(prepared), replies).await;
     }
 }
@@ -65,7 +69,10 @@ async fn append(shared: &Shared, group: Arc<Vec<Prepared>>, replies: Vec<Reply>)
         }
         Err(_) => {
             for (at, reply) in replies.into_iter().enumerate() {
-                match store(shared, &group, at..at + 1).await.map(|mut outcomes| outcomes.pop()) {
+                match store(shared, &group, at..at + 1)
+                    .await
+                    .map(|mut outcomes| outcomes.pop())
+                {
                     Ok(Some(outcome)) => settle(shared, reply, outcome, group[at].bytes()),
                     Ok(None) => {}
                     Err(error) => {
@@ -79,7 +86,10 @@ async fn append(shared: &Shared, group: Arc<Vec<Prepared>>, replies: Vec<Reply>)
 
 /// Whether another try by itself is pointless.
 fn is_final(error: &StoreError) -> bool {
-    matches!(error, StoreError::Closed | StoreError::Overloaded | StoreError::Corrupt { .. })
+    matches!(
+        error,
+        StoreError::Closed | StoreError::Overloaded | StoreError::Corrupt { .. }
+    )
 }
 
 /// Stores some of the appends in one commit.

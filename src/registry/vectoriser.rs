@@ -287,8 +287,8 @@ impl Task {
         let mut wanted: Vec<(VectorKey, String)> = Vec::new();
         let mut asked = HashSet::new();
         for (key, text) in keys.iter().zip(texts) {
-            if !known.contains_key(key) && asked.insert(key.clone()) {
-                wanted.push((key.clone(), text));
+            if !known.contains_key(key) && asked.insert(*key) {
+                wanted.push((*key, text));
             }
         }
         if !wanted.is_empty() {

@@ -141,6 +141,8 @@ pub enum DegradedReason {
     ModelOverloaded,
     /// Some entries have no vectors yet.
     VectorsPending,
+    /// The decision could not be written down.
+    NotJournaled,
 }
 
 impl DegradedReason {
@@ -152,6 +154,7 @@ impl DegradedReason {
             DegradedReason::ModelFailed => "model_failed",
             DegradedReason::ModelOverloaded => "model_overloaded",
             DegradedReason::VectorsPending => "vectors_pending",
+            DegradedReason::NotJournaled => "not_journaled",
         }
     }
 }

@@ -4,6 +4,7 @@
 //! built beside and renamed), so a missing file is a new store and a file that is empty or
 //! cut is damage. Whoever has a [`Lock`] is the only process in the folder.
 
+use std::cmp::Ordering;
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -14,7 +15,7 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
-use super::{StoreError, schema};
+use super::{StoreError, log, schema};
 
 /// The database.
 pub(super) const DB_FILE: &str = "signalbox.db";
@@ -78,6 +79,26 @@ pub(super) fn connect_reader(path: &Path) -> Result<Connection, StoreError> {
     Ok(conn)
 }
 
+/// A connection to a file that may be another process's, and is never changed.
+pub(super) fn connect_read_only(path: &Path) -> Result<Connection, StoreError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let conn = Connection::open_with_flags(path, flags)?;
+    configure(&conn)?;
+    check_owner(&conn, path)?;
+    let found: i64 = conn.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+    match found.cmp(&schema::KNOWN) {
+        Ordering::Equal => Ok(conn),
+        Ordering::Greater => Err(StoreError::NewerSchema {
+            found,
+            known: schema::KNOWN,
+        }),
+        Ordering::Less => Err(StoreError::Open {
+            path: path.to_owned(),
+            reason: format!("it has the older schema {found}; a server brings it up to date"),
+        }),
+    }
+}
+
 /// A database that lives as long as its connection.
 pub(super) fn in_memory() -> Result<Connection, StoreError> {
     let mut conn = Connection::open_in_memory()?;
@@ -107,14 +128,9 @@ fn open_existing(path: &Path) -> Result<Connection, StoreError> {
         .map_err(|error| refused(path, error))?
         .len();
     let log_is_empty = log_length(path) == 0;
+    let unfinished = log::unfinished(&with_suffix(path, "-wal"))?;
     let mut conn = connect(path)?;
-    let id: i32 = conn.query_row("PRAGMA application_id", [], |row| row.get(0))?;
-    if id != schema::APPLICATION_ID {
-        return Err(StoreError::Open {
-            path: path.to_owned(),
-            reason: format!("it belongs to another program (application_id {id:#x})"),
-        });
-    }
+    check_owner(&conn, path)?;
     // SQLite would read the missing end of the last page as zeros. A crash while the log is
     // carried over may leave such a page too, but then the log has it whole.
     let page: i64 = conn.query_row("PRAGMA page_size", [], |row| row.get(0))?;
@@ -123,6 +139,15 @@ fn open_existing(path: &Path) -> Result<Connection, StoreError> {
     }
     schema::migrate(&mut conn)?;
     write_ahead(&conn, path)?;
+    if unfinished > 0 {
+        // Nobody was told that it was done. Cut now, so that it is not told of again.
+        super::writer::checkpoint(&conn, "TRUNCATE")?;
+        tracing::warn!(
+            bytes = unfinished,
+            "the last process ended in the middle of a write, which was not acknowledged; \
+             the end of the write-ahead log was cut"
+        );
+    }
     if length <= CHECKED_BYTES {
         let found: String = conn.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
         if found != "ok" {
@@ -130,6 +155,18 @@ fn open_existing(path: &Path) -> Result<Connection, StoreError> {
         }
     }
     Ok(conn)
+}
+
+/// Refuses the database of another program.
+fn check_owner(conn: &Connection, path: &Path) -> Result<(), StoreError> {
+    let id: i32 = conn.query_row("PRAGMA application_id", [], |row| row.get(0))?;
+    if id == schema::APPLICATION_ID {
+        return Ok(());
+    }
+    Err(StoreError::Open {
+        path: path.to_owned(),
+        reason: format!("it belongs to another program (application_id {id:#x})"),
+    })
 }
 
 fn write_ahead(conn: &Connection, path: &Path) -> Result<(), StoreError> {

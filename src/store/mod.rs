@@ -3,6 +3,7 @@
 //! | module | owns |
 //! |---|---|
 //! | `file` | the folder, its lock, its connections |
+//! | `log` | what a crash left of the write-ahead log |
 //! | `schema` | the tables and their migrations |
 //! | `writer` | the one writing thread and its group commit |
 //! | `reader` | the reading threads |
@@ -19,6 +20,7 @@
 mod catalog;
 mod error;
 mod file;
+mod log;
 mod reader;
 mod schema;
 mod vectors;
@@ -69,11 +71,13 @@ struct Shared {
     running: watch::Sender<()>,
 }
 
+type ReadSender = SyncSender<Box<dyn ReadJob>>;
+
 #[derive(Debug)]
 struct Lanes {
     writes: SyncSender<Work>,
     /// None in memory, where the writer reads too.
-    reads: Option<SyncSender<Box<dyn ReadJob>>>,
+    reads: Option<ReadSender>,
 }
 
 impl Store {
@@ -88,18 +92,46 @@ impl Store {
     /// there is no space to create it, and [`StoreError::Open`] for anything else.
     pub fn open(dir: &Path) -> Result<Self, StoreError> {
         let (path, lock, conn) = file::open(dir)?;
-        let (reads, queue) = sync_channel(READS_WAITING);
-        let queue = Arc::new(Mutex::new(queue));
-        let mut readers = Vec::with_capacity(READERS);
-        for number in 1..=READERS {
-            let conn = file::connect_reader(&path).map_err(|error| error.opening(&path))?;
-            let queue = Arc::clone(&queue);
-            let thread = Builder::new()
-                .name(format!("store-read-{number}"))
-                .spawn(move || reader::serve(&conn, &queue));
-            readers.push(thread.map_err(|error| no_thread(&path, &error))?);
-        }
+        let connections = (0..READERS).map(|_| file::connect_reader(&path)).collect();
+        let (reads, readers) = start_readers(&path, connections)?;
         Self::start(Some((path, lock)), conn, Some(reads), readers)
+    }
+
+    /// Opens the store in `dir` for reading, also while another process serves it. Nothing is
+    /// created, migrated or repaired; writes answer [`StoreError::Closed`].
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Open`] where there is none, or one of an older version,
+    /// [`StoreError::NewerSchema`] and [`StoreError::Corrupt`] as for [`Store::open`].
+    pub fn open_read_only(dir: &Path) -> Result<Self, StoreError> {
+        let path = dir.join(file::DB_FILE);
+        let connections = (0..READERS)
+            .map(|_| file::connect_read_only(&path))
+            .collect();
+        let (reads, readers) = start_readers(&path, connections)?;
+        let (running, alive) = watch::channel(());
+        let waiting = Builder::new().name("store-end".to_owned()).spawn(move || {
+            for reader in readers {
+                // One that panicked has ended, too.
+                let _ = reader.join();
+            }
+            drop(alive);
+        });
+        waiting.map_err(|error| no_thread(&path, &error))?;
+        // Without a receiver: every write is refused as closed.
+        let (writes, _) = sync_channel(1);
+        let lanes = RwLock::new(Some(Lanes {
+            writes,
+            reads: Some(reads),
+        }));
+        Ok(Self {
+            shared: Arc::new(Shared {
+                path: Some(path),
+                lanes,
+                running,
+            }),
+        })
     }
 
     /// A store that lives as long as its handles. It runs the same code, except that there
@@ -116,7 +148,7 @@ impl Store {
     fn start(
         folder: Option<(PathBuf, Lock)>,
         mut conn: Connection,
-        reads: Option<SyncSender<Box<dyn ReadJob>>>,
+        reads: Option<ReadSender>,
         readers: Vec<JoinHandle<()>>,
     ) -> Result<Self, StoreError> {
         let (path, lock) = folder.unzip();
@@ -227,6 +259,25 @@ impl Store {
             error
         })
     }
+}
+
+/// Starts a reading thread for each connection.
+fn start_readers(
+    path: &Path,
+    connections: Result<Vec<Connection>, StoreError>,
+) -> Result<(ReadSender, Vec<JoinHandle<()>>), StoreError> {
+    let connections = connections.map_err(|error| error.opening(path))?;
+    let (reads, queue) = sync_channel(READS_WAITING);
+    let queue = Arc::new(Mutex::new(queue));
+    let mut readers = Vec::with_capacity(connections.len());
+    for (number, conn) in (1..).zip(connections) {
+        let queue = Arc::clone(&queue);
+        let thread = Builder::new()
+            .name(format!("store-read-{number}"))
+            .spawn(move || reader::serve(&conn, &queue));
+        readers.push(thread.map_err(|error| no_thread(path, &error))?);
+    }
+    Ok((reads, readers))
 }
 
 /// Ends the writing thread: last of all connections, so that its close removes the log.

@@ -6,6 +6,7 @@ mod crash;
 mod disk_full;
 mod folder;
 mod group;
+mod log;
 mod tables;
 
 use std::sync::mpsc;

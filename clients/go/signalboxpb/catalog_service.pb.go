@@ -189,7 +189,7 @@ func (x *GetEntryResponse) GetCatalogRevision() string {
 
 type ListEntriesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// 1 to 1,000; 0 means 100.
+	// 1 to 1,000; 0 means 100. A page ends early rather than outgrow half of the message limit.
 	PageSize int32 `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// `next_page_token` of the page before; empty for the first.
 	PageToken string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`

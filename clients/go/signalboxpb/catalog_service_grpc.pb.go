@@ -35,7 +35,8 @@ const (
 // changes the revision that every answer carries.
 type CatalogServiceClient interface {
 	GetEntry(ctx context.Context, in *GetEntryRequest, opts ...grpc.CallOption) (*GetEntryResponse, error)
-	// Lists entries by kind, name and source.
+	// Lists entries by kind, name and source. A token stands for the last entry seen, so a
+	// change between two pages neither repeats nor skips the entries that stay.
 	ListEntries(ctx context.Context, in *ListEntriesRequest, opts ...grpc.CallOption) (*ListEntriesResponse, error)
 	// Inserts or replaces entries, all or none.
 	UpsertEntries(ctx context.Context, in *UpsertEntriesRequest, opts ...grpc.CallOption) (*UpsertEntriesResponse, error)
@@ -134,7 +135,8 @@ type CatalogService_WatchCatalogClient = grpc.ServerStreamingClient[WatchCatalog
 // changes the revision that every answer carries.
 type CatalogServiceServer interface {
 	GetEntry(context.Context, *GetEntryRequest) (*GetEntryResponse, error)
-	// Lists entries by kind, name and source.
+	// Lists entries by kind, name and source. A token stands for the last entry seen, so a
+	// change between two pages neither repeats nor skips the entries that stay.
 	ListEntries(context.Context, *ListEntriesRequest) (*ListEntriesResponse, error)
 	// Inserts or replaces entries, all or none.
 	UpsertEntries(context.Context, *UpsertEntriesRequest) (*UpsertEntriesResponse, error)

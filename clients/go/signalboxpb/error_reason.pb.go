@@ -57,6 +57,20 @@ const (
 	ErrorReason_ERROR_REASON_STORAGE_FAILED ErrorReason = 14
 	// Any other status that the transport made; the code says what it is.
 	ErrorReason_ERROR_REASON_TRANSPORT ErrorReason = 15
+	// ABORTED: the loop's next sequence is not the expected one; metadata has `expected` and
+	// `actual`.
+	ErrorReason_ERROR_REASON_SEQUENCE_MISMATCH ErrorReason = 16
+	// ALREADY_EXISTS: the request id was used with other events.
+	ErrorReason_ERROR_REASON_REQUEST_ID_REUSED ErrorReason = 17
+	// FAILED_PRECONDITION: the loop has ended and takes no more events of this type.
+	ErrorReason_ERROR_REASON_LOOP_ENDED ErrorReason = 18
+	// OUT_OF_RANGE: what follows the position is not kept any more, or the position belongs to
+	// an older journal; metadata has `earliest_position`.
+	ErrorReason_ERROR_REASON_POSITION_OUT_OF_RANGE ErrorReason = 19
+	// PERMISSION_DENIED: the position belongs to another loop.
+	ErrorReason_ERROR_REASON_FOREIGN_POSITION ErrorReason = 20
+	// DATA_LOSS: what is on disk is not what was written there; metadata has `detail`.
+	ErrorReason_ERROR_REASON_DATA_LOSS ErrorReason = 21
 )
 
 // Enum value maps for ErrorReason.
@@ -78,24 +92,36 @@ var (
 		13: "ERROR_REASON_INTERNAL",
 		14: "ERROR_REASON_STORAGE_FAILED",
 		15: "ERROR_REASON_TRANSPORT",
+		16: "ERROR_REASON_SEQUENCE_MISMATCH",
+		17: "ERROR_REASON_REQUEST_ID_REUSED",
+		18: "ERROR_REASON_LOOP_ENDED",
+		19: "ERROR_REASON_POSITION_OUT_OF_RANGE",
+		20: "ERROR_REASON_FOREIGN_POSITION",
+		21: "ERROR_REASON_DATA_LOSS",
 	}
 	ErrorReason_value = map[string]int32{
-		"ERROR_REASON_UNSPECIFIED":          0,
-		"ERROR_REASON_INVALID_FIELD":        1,
-		"ERROR_REASON_MALFORMED_MESSAGE":    2,
-		"ERROR_REASON_MESSAGE_TOO_LARGE":    3,
-		"ERROR_REASON_OVERLOADED":           4,
-		"ERROR_REASON_DEADLINE_EXCEEDED":    5,
-		"ERROR_REASON_ENTRY_NOT_FOUND":      6,
-		"ERROR_REASON_CATALOG_FULL":         7,
-		"ERROR_REASON_IMPORT_REJECTED":      8,
-		"ERROR_REASON_RESUME_TOKEN_EXPIRED": 9,
-		"ERROR_REASON_DRAINING":             10,
-		"ERROR_REASON_SLOW_CONSUMER":        11,
-		"ERROR_REASON_UNKNOWN_METHOD":       12,
-		"ERROR_REASON_INTERNAL":             13,
-		"ERROR_REASON_STORAGE_FAILED":       14,
-		"ERROR_REASON_TRANSPORT":            15,
+		"ERROR_REASON_UNSPECIFIED":           0,
+		"ERROR_REASON_INVALID_FIELD":         1,
+		"ERROR_REASON_MALFORMED_MESSAGE":     2,
+		"ERROR_REASON_MESSAGE_TOO_LARGE":     3,
+		"ERROR_REASON_OVERLOADED":            4,
+		"ERROR_REASON_DEADLINE_EXCEEDED":     5,
+		"ERROR_REASON_ENTRY_NOT_FOUND":       6,
+		"ERROR_REASON_CATALOG_FULL":          7,
+		"ERROR_REASON_IMPORT_REJECTED":       8,
+		"ERROR_REASON_RESUME_TOKEN_EXPIRED":  9,
+		"ERROR_REASON_DRAINING":              10,
+		"ERROR_REASON_SLOW_CONSUMER":         11,
+		"ERROR_REASON_UNKNOWN_METHOD":        12,
+		"ERROR_REASON_INTERNAL":              13,
+		"ERROR_REASON_STORAGE_FAILED":        14,
+		"ERROR_REASON_TRANSPORT":             15,
+		"ERROR_REASON_SEQUENCE_MISMATCH":     16,
+		"ERROR_REASON_REQUEST_ID_REUSED":     17,
+		"ERROR_REASON_LOOP_ENDED":            18,
+		"ERROR_REASON_POSITION_OUT_OF_RANGE": 19,
+		"ERROR_REASON_FOREIGN_POSITION":      20,
+		"ERROR_REASON_DATA_LOSS":             21,
 	}
 )
 
@@ -130,7 +156,7 @@ var File_signalbox_v1_error_reason_proto protoreflect.FileDescriptor
 
 const file_signalbox_v1_error_reason_proto_rawDesc = "" +
 	"\n" +
-	"\x1fsignalbox/v1/error_reason.proto\x12\fsignalbox.v1*\x92\x04\n" +
+	"\x1fsignalbox/v1/error_reason.proto\x12\fsignalbox.v1*\xde\x05\n" +
 	"\vErrorReason\x12\x1c\n" +
 	"\x18ERROR_REASON_UNSPECIFIED\x10\x00\x12\x1e\n" +
 	"\x1aERROR_REASON_INVALID_FIELD\x10\x01\x12\"\n" +
@@ -148,7 +174,13 @@ const file_signalbox_v1_error_reason_proto_rawDesc = "" +
 	"\x1bERROR_REASON_UNKNOWN_METHOD\x10\f\x12\x19\n" +
 	"\x15ERROR_REASON_INTERNAL\x10\r\x12\x1f\n" +
 	"\x1bERROR_REASON_STORAGE_FAILED\x10\x0e\x12\x1a\n" +
-	"\x16ERROR_REASON_TRANSPORT\x10\x0fBGZEgithub.com/signalbox-dev/signalbox/clients/go/signalboxpb;signalboxpbb\x06proto3"
+	"\x16ERROR_REASON_TRANSPORT\x10\x0f\x12\"\n" +
+	"\x1eERROR_REASON_SEQUENCE_MISMATCH\x10\x10\x12\"\n" +
+	"\x1eERROR_REASON_REQUEST_ID_REUSED\x10\x11\x12\x1b\n" +
+	"\x17ERROR_REASON_LOOP_ENDED\x10\x12\x12&\n" +
+	"\"ERROR_REASON_POSITION_OUT_OF_RANGE\x10\x13\x12!\n" +
+	"\x1dERROR_REASON_FOREIGN_POSITION\x10\x14\x12\x1a\n" +
+	"\x16ERROR_REASON_DATA_LOSS\x10\x15BGZEgithub.com/signalbox-dev/signalbox/clients/go/signalboxpb;signalboxpbb\x06proto3"
 
 var (
 	file_signalbox_v1_error_reason_proto_rawDescOnce sync.Once

@@ -326,6 +326,8 @@ const (
 	DegradedReason_DEGRADED_REASON_MODEL_OVERLOADED DegradedReason = 4
 	// Some entries have no vectors yet and were ranked by tokens alone.
 	DegradedReason_DEGRADED_REASON_VECTORS_PENDING DegradedReason = 5
+	// The decision should have been journaled (`journal.routes`) and could not be.
+	DegradedReason_DEGRADED_REASON_NOT_JOURNALED DegradedReason = 6
 )
 
 // Enum value maps for DegradedReason.
@@ -337,6 +339,7 @@ var (
 		3: "DEGRADED_REASON_MODEL_FAILED",
 		4: "DEGRADED_REASON_MODEL_OVERLOADED",
 		5: "DEGRADED_REASON_VECTORS_PENDING",
+		6: "DEGRADED_REASON_NOT_JOURNALED",
 	}
 	DegradedReason_value = map[string]int32{
 		"DEGRADED_REASON_UNSPECIFIED":      0,
@@ -345,6 +348,7 @@ var (
 		"DEGRADED_REASON_MODEL_FAILED":     3,
 		"DEGRADED_REASON_MODEL_OVERLOADED": 4,
 		"DEGRADED_REASON_VECTORS_PENDING":  5,
+		"DEGRADED_REASON_NOT_JOURNALED":    6,
 	}
 )
 
@@ -534,7 +538,7 @@ type RouteResponse struct {
 	// Revision of the catalogue that the answer was computed at: equal revisions mean equal
 	// catalogues.
 	CatalogRevision string `protobuf:"bytes,3,opt,name=catalog_revision,json=catalogRevision,proto3" json:"catalog_revision,omitempty"`
-	// The mode that ranked the result; LEXICAL where the call was degraded.
+	// The mode that ranked the result: the one asked for, LEXICAL where no vector took part.
 	Mode RouteMode `protobuf:"varint,4,opt,name=mode,proto3,enum=signalbox.v1.RouteMode" json:"mode,omitempty"`
 	// Model whose similarity is in the scores; empty where none took part.
 	ModelId string `protobuf:"bytes,5,opt,name=model_id,json=modelId,proto3" json:"model_id,omitempty"`
@@ -544,7 +548,10 @@ type RouteResponse struct {
 	// Set where the prompt was longer than the model reads.
 	InputTruncated *InputTruncation `protobuf:"bytes,8,opt,name=input_truncated,json=inputTruncated,proto3" json:"input_truncated,omitempty"`
 	// FULL view only: the best entries, also those the decision left out.
-	Nearest       []*Match `protobuf:"bytes,9,rep,name=nearest,proto3" json:"nearest,omitempty"`
+	Nearest []*Match `protobuf:"bytes,9,rep,name=nearest,proto3" json:"nearest,omitempty"`
+	// Stands for request, catalogue, model and thresholds: equal calls have equal ids. Where
+	// `journal.routes` is set, `signalbox journal replay` computes the decision again by it.
+	RouteId       string `protobuf:"bytes,10,opt,name=route_id,json=routeId,proto3" json:"route_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -640,6 +647,13 @@ func (x *RouteResponse) GetNearest() []*Match {
 		return x.Nearest
 	}
 	return nil
+}
+
+func (x *RouteResponse) GetRouteId() string {
+	if x != nil {
+		return x.RouteId
+	}
+	return ""
 }
 
 type Decision struct {
@@ -899,7 +913,7 @@ type ScoreParts struct {
 	NearestExampleSimilarity *float64 `protobuf:"fixed64,3,opt,name=nearest_example_similarity,json=nearestExampleSimilarity,proto3,oneof" json:"nearest_example_similarity,omitempty"`
 	// The example that reached it.
 	NearestExample string `protobuf:"bytes,4,opt,name=nearest_example,json=nearestExample,proto3" json:"nearest_example,omitempty"`
-	// How near the entry is to everything; half of it is taken off.
+	// What was taken off for being near to every prompt.
 	Hub float64 `protobuf:"fixed64,5,opt,name=hub,proto3" json:"hub,omitempty"`
 	// The sum that ranked the entry, before it is mapped to `score`.
 	Raw           float64 `protobuf:"fixed64,6,opt,name=raw,proto3" json:"raw,omitempty"`
@@ -1551,7 +1565,7 @@ const file_signalbox_v1_route_service_proto_rawDesc = "" +
 	"\bno_tools\x18\x06 \x01(\bR\anoTools\x12\x1b\n" +
 	"\tno_skills\x18\a \x01(\bR\bnoSkills\x12+\n" +
 	"\x04view\x18\b \x01(\x0e2\x17.signalbox.v1.RouteViewR\x04viewB\b\n" +
-	"\x06_limit\"\xcb\x03\n" +
+	"\x06_limit\"\xe6\x03\n" +
 	"\rRouteResponse\x122\n" +
 	"\bdecision\x18\x01 \x01(\v2\x16.signalbox.v1.DecisionR\bdecision\x12-\n" +
 	"\amatches\x18\x02 \x03(\v2\x13.signalbox.v1.MatchR\amatches\x12)\n" +
@@ -1561,7 +1575,9 @@ const file_signalbox_v1_route_service_proto_rawDesc = "" +
 	"\bdegraded\x18\x06 \x03(\v2\x19.signalbox.v1.DegradationR\bdegraded\x126\n" +
 	"\bwarnings\x18\a \x03(\v2\x1a.signalbox.v1.RouteWarningR\bwarnings\x12F\n" +
 	"\x0finput_truncated\x18\b \x01(\v2\x1d.signalbox.v1.InputTruncationR\x0einputTruncated\x12-\n" +
-	"\anearest\x18\t \x03(\v2\x13.signalbox.v1.MatchR\anearest\"\xdf\x01\n" +
+	"\anearest\x18\t \x03(\v2\x13.signalbox.v1.MatchR\anearest\x12\x19\n" +
+	"\broute_id\x18\n" +
+	" \x01(\tR\arouteId\"\xdf\x01\n" +
 	"\bDecision\x12/\n" +
 	"\aoutcome\x18\x01 \x01(\x0e2\x15.signalbox.v1.OutcomeR\aoutcome\x12\x1e\n" +
 	"\n" +
@@ -1653,14 +1669,15 @@ const file_signalbox_v1_route_service_proto_rawDesc = "" +
 	"\x10TOKEN_FIELD_NAME\x10\x01\x12\x1b\n" +
 	"\x17TOKEN_FIELD_SOURCE_HINT\x10\x02\x12\x1e\n" +
 	"\x1aTOKEN_FIELD_RESPONSIBILITY\x10\x03\x12\x15\n" +
-	"\x11TOKEN_FIELD_OTHER\x10\x04*\xe5\x01\n" +
+	"\x11TOKEN_FIELD_OTHER\x10\x04*\x88\x02\n" +
 	"\x0eDegradedReason\x12\x1f\n" +
 	"\x1bDEGRADED_REASON_UNSPECIFIED\x10\x00\x12\"\n" +
 	"\x1eDEGRADED_REASON_MODEL_DISABLED\x10\x01\x12!\n" +
 	"\x1dDEGRADED_REASON_MODEL_LOADING\x10\x02\x12 \n" +
 	"\x1cDEGRADED_REASON_MODEL_FAILED\x10\x03\x12$\n" +
 	" DEGRADED_REASON_MODEL_OVERLOADED\x10\x04\x12#\n" +
-	"\x1fDEGRADED_REASON_VECTORS_PENDING\x10\x05*R\n" +
+	"\x1fDEGRADED_REASON_VECTORS_PENDING\x10\x05\x12!\n" +
+	"\x1dDEGRADED_REASON_NOT_JOURNALED\x10\x06*R\n" +
 	"\vWarningCode\x12\x1c\n" +
 	"\x18WARNING_CODE_UNSPECIFIED\x10\x00\x12%\n" +
 	"!WARNING_CODE_LANGUAGE_UNSUPPORTED\x10\x012\xf7\x01\n" +

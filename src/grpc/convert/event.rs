@@ -24,7 +24,8 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn refuse(&mut self, field: &str, message: &str) {
-        self.violations.add(format!("{}{field}", self.path), message);
+        self.violations
+            .add(format!("{}{field}", self.path), message);
     }
 
     fn count(&mut self, field: &str, number: i32) -> u32 {
@@ -67,7 +68,10 @@ pub fn new_event_from(
     path: &str,
     violations: &mut Violations,
 ) -> Option<NewEvent> {
-    let mut reader = Reader { path: path.to_owned(), violations };
+    let mut reader = Reader {
+        path: path.to_owned(),
+        violations,
+    };
     let iteration = reader.count("iteration", message.iteration);
     let event = event_from(message.event.unwrap_or_default(), path, violations)?;
     Some(NewEvent { iteration, event })
@@ -98,7 +102,10 @@ pub fn event_from(
         PbEvent::Custom(_) => EventType::Custom,
         PbEvent::Terminated(_) => EventType::Terminated,
     };
-    let mut reader = Reader { path: format!("{path}{name}."), violations };
+    let mut reader = Reader {
+        path: format!("{path}{name}."),
+        violations,
+    };
     Some(reader.event(event))
 }
 
@@ -165,9 +172,10 @@ impl Reader<'_> {
                     comment: event.comment,
                 })
             }
-            PbEvent::Custom(event) => {
-                LoopEvent::Custom(Custom { name: event.name, data: event.data })
-            }
+            PbEvent::Custom(event) => LoopEvent::Custom(Custom {
+                name: event.name,
+                data: event.data,
+            }),
             PbEvent::Terminated(event) => LoopEvent::Terminated(Terminated {
                 reason: self.termination_reason(event.reason),
                 iterations: self.count("iterations", event.iterations),
@@ -179,17 +187,21 @@ impl Reader<'_> {
     }
 
     fn observations(&mut self, event: pb::ObservationsCollected) -> LoopEvent {
-        let observations = event.observations.into_iter().enumerate().map(|(at, observation)| {
-            let field = format!("observations[{at}].output_bytes");
-            Observation {
-                output_bytes: self.large(&field, observation.output_bytes),
-                call_id: observation.call_id,
-                tool_name: observation.tool_name,
-                output: observation.output,
-                is_error: observation.is_error,
-                fingerprint: observation.fingerprint,
-            }
-        });
+        let observations = event
+            .observations
+            .into_iter()
+            .enumerate()
+            .map(|(at, observation)| {
+                let field = format!("observations[{at}].output_bytes");
+                Observation {
+                    output_bytes: self.large(&field, observation.output_bytes),
+                    call_id: observation.call_id,
+                    tool_name: observation.tool_name,
+                    output: observation.output,
+                    is_error: observation.is_error,
+                    fingerprint: observation.fingerprint,
+                }
+            });
         let observations = observations.collect();
         LoopEvent::ObservationsCollected(ObservationsCollected {
             iteration: self.count("iteration", event.iteration),
@@ -293,10 +305,14 @@ fn action_from(action: pb::Action) -> Action {
 /// Reads a set of event types; empty means all.
 pub fn types_from(numbers: &[i32], violations: &mut Violations) -> TypeSet {
     let types = numbers.iter().enumerate().filter_map(|(at, number)| {
-        let known =
-            EventType::ALL.into_iter().find(|kind| i32::from(kind.number()) == *number);
+        let known = EventType::ALL
+            .into_iter()
+            .find(|kind| i32::from(kind.number()) == *number);
         if known.is_none() {
-            violations.add(format!("types[{at}]"), format!("{number} is no type of an event"));
+            violations.add(
+                format!("types[{at}]"),
+                format!("{number} is no type of an event"),
+            );
         }
         known
     });

@@ -8,11 +8,11 @@ use super::event::time_to;
 use crate::catalog::EntryId;
 use crate::grpc::pb;
 use crate::grpc::pb::loop_event::Event as PbEvent;
+use crate::journal::Token;
 use crate::journal::event::{
     Action, Entry, LoopEvent, Observation, RecoveryStrategy, RouteDecided, RouteMatch,
     Terminated, TerminationReason, Usage,
 };
-use crate::journal::Token;
 
 /// Writes an entry with the token of its place.
 pub fn journal_entry_to(entry: Arc<Entry>, position: Token) -> pb::JournalEntry {
@@ -91,13 +91,18 @@ pub fn event_to(event: LoopEvent) -> pb::LoopEvent {
         LoopEvent::FeedbackRecorded(event) => PbEvent::FeedbackRecorded(pb::FeedbackRecorded {
             feedback_id: event.feedback_id,
             route_id: event.route_id,
-            entry: Some(pb::EntryRef { kind: 0, source: event.source, name: event.name }),
+            entry: Some(pb::EntryRef {
+                kind: 0,
+                source: event.source,
+                name: event.name,
+            }),
             verdict: event.verdict,
             comment: event.comment,
         }),
-        LoopEvent::Custom(event) => {
-            PbEvent::Custom(pb::Custom { name: event.name, data: event.data })
-        }
+        LoopEvent::Custom(event) => PbEvent::Custom(pb::Custom {
+            name: event.name,
+            data: event.data,
+        }),
         LoopEvent::Terminated(event) => PbEvent::Terminated(terminated_to(event)),
     };
     pb::LoopEvent { event: Some(event) }
@@ -160,7 +165,10 @@ fn route_to(event: RouteDecided) -> pb::RouteDecided {
 }
 
 fn match_to(found: RouteMatch) -> pb::RoutedMatch {
-    let id = EntryId { source: found.source, name: found.name };
+    let id = EntryId {
+        source: found.source,
+        name: found.name,
+    };
     pb::RoutedMatch {
         entry: Some(reference_to(found.kind, &id)),
         score: found.score,
@@ -240,15 +248,27 @@ mod tests {
         let terminated = pb::Terminated {
             reason: 77,
             iterations: -1,
-            total_usage: Some(pb::Usage { input_tokens: -5, output_tokens: 0 }),
-            duration: Some(prost_types::Duration { seconds: -1, nanos: 0 }),
+            total_usage: Some(pb::Usage {
+                input_tokens: -5,
+                output_tokens: 0,
+            }),
+            duration: Some(prost_types::Duration {
+                seconds: -1,
+                nanos: 0,
+            }),
             detail: String::new(),
         };
-        let message = pb::LoopEvent { event: Some(PbEvent::Terminated(terminated)) };
+        let message = pb::LoopEvent {
+            event: Some(PbEvent::Terminated(terminated)),
+        };
         let mut violations = Violations::default();
         event_from(message, "events[0].", &mut violations);
         event_from(pb::LoopEvent::default(), "events[1].", &mut violations);
-        let fields: Vec<_> = violations.as_slice().iter().map(|v| v.field.as_str()).collect();
+        let fields: Vec<_> = violations
+            .as_slice()
+            .iter()
+            .map(|v| v.field.as_str())
+            .collect();
         assert_eq!(
             fields,
             [

@@ -62,7 +62,7 @@ pub fn wants_full(view: i32) -> bool {
 }
 
 /// Writes an answer.
-pub fn result_to(result: RouteResult, full: bool) -> pb::RouteResponse {
+pub fn result_to(result: RouteResult, route_id: String, full: bool) -> pb::RouteResponse {
     let mode = match result.mode {
         Mode::Lexical => pb::RouteMode::Lexical,
         Mode::Semantic => pb::RouteMode::Semantic,
@@ -80,6 +80,7 @@ pub fn result_to(result: RouteResult, full: bool) -> pb::RouteResponse {
             prompt_tokens: tokens_to(truncated.prompt_tokens),
             used_tokens: tokens_to(truncated.used_tokens),
         }),
+        route_id,
         nearest: if full {
             matches_to(result.nearest, true)
         } else {
@@ -112,6 +113,7 @@ pub fn degradation_to(degradation: Degradation) -> pb::Degradation {
         DegradedReason::ModelFailed => pb::DegradedReason::ModelFailed,
         DegradedReason::ModelOverloaded => pb::DegradedReason::ModelOverloaded,
         DegradedReason::VectorsPending => pb::DegradedReason::VectorsPending,
+        DegradedReason::NotJournaled => pb::DegradedReason::NotJournaled,
     };
     pb::Degradation {
         reason: reason.into(),

@@ -14,7 +14,9 @@ async fn damaged(damage: &str) -> (TempDir, Journal) {
     let conn = Connection::open(dir.path().join("signalbox.db")).unwrap();
     conn.execute_batch(damage).unwrap();
     drop(conn);
-    let journal = Journal::open(Store::open(dir.path()).unwrap(), Options::default()).await.unwrap();
+    let journal = Journal::open(Store::open(dir.path()).unwrap(), Options::default())
+        .await
+        .unwrap();
     (dir, journal)
 }
 
@@ -47,7 +49,10 @@ async fn every_change_to_a_row_is_noticed() {
         let (_dir, journal) = damaged(&sql).await;
         is_damage(journal.verify().await, change);
         is_damage(journal.list(&Filter::default(), None, 100).await, change);
-        let mut follow = journal.follow(Filter::default(), From::Earliest).await.unwrap();
+        let mut follow = journal
+            .follow(Filter::default(), From::Earliest)
+            .await
+            .unwrap();
         is_damage(follow.next().await, change);
     }
 }
@@ -59,7 +64,10 @@ async fn a_missing_row_is_noticed() {
         let (_dir, journal) = damaged(&sql).await;
         is_damage(journal.verify().await, &sql);
         is_damage(journal.list(&Filter::default(), None, 100).await, &sql);
-        is_damage(journal.list(&Filter::of_loop(loop_id), None, 100).await, &sql);
+        is_damage(
+            journal.list(&Filter::of_loop(loop_id), None, 100).await,
+            &sql,
+        );
         let other = if loop_id == "a" { "b" } else { "a" };
         assert_eq!(all(&journal, &Filter::of_loop(other)).await.len(), 5);
     }

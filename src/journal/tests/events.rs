@@ -6,7 +6,10 @@ use crate::catalog::Kind;
 
 /// One event of each type, with something in every field.
 pub(crate) fn one_of_each() -> Vec<LoopEvent> {
-    let usage = Usage { input_tokens: 1_200, output_tokens: 34 };
+    let usage = Usage {
+        input_tokens: 1_200,
+        output_tokens: 34,
+    };
     let duration = Duration::from_micros(1_500_001);
     vec![
         LoopEvent::Started(Started {
@@ -37,7 +40,11 @@ pub(crate) fn one_of_each() -> Vec<LoopEvent> {
             action_count: 2,
             denied_count: 1,
         }),
-        LoopEvent::ToolsDispatched(ToolsDispatched { iteration: 1, tool_count: 1, duration }),
+        LoopEvent::ToolsDispatched(ToolsDispatched {
+            iteration: 1,
+            tool_count: 1,
+            duration,
+        }),
         LoopEvent::ObservationsCollected(ObservationsCollected {
             iteration: 1,
             observation_count: 2,
@@ -105,7 +112,10 @@ pub(crate) fn one_of_each() -> Vec<LoopEvent> {
             verdict: "rejected".into(),
             comment: "no".into(),
         }),
-        LoopEvent::Custom(Custom { name: "mine".into(), data: "[1, 2.5, null]".into() }),
+        LoopEvent::Custom(Custom {
+            name: "mine".into(),
+            data: "[1, 2.5, null]".into(),
+        }),
         LoopEvent::Terminated(Terminated {
             reason: TerminationReason::Abandoned,
             iterations: 3,
@@ -126,7 +136,10 @@ fn every_type_is_told_apart_and_read_back() {
         assert_eq!(event_type.number(), number);
         assert_eq!(event_type.as_str().parse(), Ok(event_type));
         let json = serde_json::to_value(&event).unwrap();
-        assert_eq!(json.as_object().unwrap().keys().collect::<Vec<_>>(), [event_type.as_str()]);
+        assert_eq!(
+            json.as_object().unwrap().keys().collect::<Vec<_>>(),
+            [event_type.as_str()]
+        );
         let text = serde_json::to_string(&event).unwrap();
         assert_eq!(serde_json::from_str::<LoopEvent>(&text).unwrap(), event);
         let mut violations = Default::default();
@@ -177,7 +190,11 @@ async fn every_violation_is_named_and_nothing_is_stored() {
         expected_sequence: Some(0),
         events: vec![
             custom(""),
-            LoopEvent::Custom(Custom { name: "n".into(), data: "{".into() }).into(),
+            LoopEvent::Custom(Custom {
+                name: "n".into(),
+                data: "{".into(),
+            })
+            .into(),
             LoopEvent::PolicyEvaluated(PolicyEvaluated {
                 iteration: 0,
                 action_count: 1,
@@ -212,7 +229,11 @@ async fn every_violation_is_named_and_nothing_is_stored() {
     let Err(JournalError::Invalid(violations)) = journal.append(append).await else {
         panic!("was taken");
     };
-    let fields: Vec<_> = violations.as_slice().iter().map(|v| v.field.as_str()).collect();
+    let fields: Vec<_> = violations
+        .as_slice()
+        .iter()
+        .map(|v| v.field.as_str())
+        .collect();
     assert_eq!(
         fields,
         [
@@ -231,8 +252,16 @@ async fn every_violation_is_named_and_nothing_is_stored() {
         ]
     );
     for events in [Vec::new(), vec![custom("x"); MAX_BATCH + 1]] {
-        let refused = journal.append(Append { events, ..batch("l", 1, 0) }).await;
-        assert!(matches!(refused, Err(JournalError::Invalid(_))), "{refused:?}");
+        let refused = journal
+            .append(Append {
+                events,
+                ..batch("l", 1, 0)
+            })
+            .await;
+        assert!(
+            matches!(refused, Err(JournalError::Invalid(_))),
+            "{refused:?}"
+        );
     }
     // Within every single limit, but too much together.
     let escaped = Observation {
@@ -246,7 +275,15 @@ async fn every_violation_is_named_and_nothing_is_stored() {
         observations: vec![escaped; 10],
     });
     let events = vec![event.into()];
-    let refused = journal.append(Append { events, ..batch("l", 1, 0) }).await;
-    assert!(matches!(refused, Err(JournalError::Invalid(_))), "{refused:?}");
+    let refused = journal
+        .append(Append {
+            events,
+            ..batch("l", 1, 0)
+        })
+        .await;
+    assert!(
+        matches!(refused, Err(JournalError::Invalid(_))),
+        "{refused:?}"
+    );
     assert_eq!(all(&journal, &Filter::default()).await, []);
 }

@@ -3,31 +3,51 @@
 use super::*;
 
 fn purge_of(loop_id: &str) -> Purge {
-    Purge { loop_id: Some(loop_id.into()), ..Purge::default() }
+    Purge {
+        loop_id: Some(loop_id.into()),
+        ..Purge::default()
+    }
 }
 
 #[tokio::test]
 async fn a_purge_removes_what_was_planned_and_keeps_the_ends() {
     let (clock, forward) = hand_clock();
-    let journal = in_memory(Options { clock, ..Options::default() }).await;
+    let journal = in_memory(Options {
+        clock,
+        ..Options::default()
+    })
+    .await;
     for number in 1..=10 {
         append_each(&journal, "a", number, 1).await;
         append_each(&journal, "b", number, 1).await;
         forward(1);
     }
     let before = Timestamp::from_parts(1_700_000_004, 0);
-    let purge = Purge { before, ..purge_of("a") };
+    let purge = Purge {
+        before,
+        ..purge_of("a")
+    };
     let planned = journal.plan_purge(&purge).await.unwrap();
     assert_eq!(planned.events, 4);
-    assert_eq!(all(&journal, &Filter::default()).await.len(), 20, "planning removes nothing");
+    assert_eq!(
+        all(&journal, &Filter::default()).await.len(),
+        20,
+        "planning removes nothing"
+    );
     assert_eq!(journal.purge(&purge).await.unwrap(), planned);
     let of = async |loop_id: &str| sequences(&all(&journal, &Filter::of_loop(loop_id)).await);
     assert_eq!(of("a").await, [5, 6, 7, 8, 9, 10]);
     assert_eq!(of("b").await.len(), 10);
-    let purge = Purge { before, ..Purge::default() };
+    let purge = Purge {
+        before,
+        ..Purge::default()
+    };
     assert_eq!(journal.purge(&purge).await.unwrap().events, 4);
     assert_eq!(of("b").await, [5, 6, 7, 8, 9, 10]);
-    assert_eq!(journal.purge(&purge_of("nobody's")).await.unwrap(), Purged::default());
+    assert_eq!(
+        journal.purge(&purge_of("nobody's")).await.unwrap(),
+        Purged::default()
+    );
     // An open loop that lost everything goes on with the next sequence.
     assert_eq!(journal.purge(&purge_of("a")).await.unwrap().events, 6);
     append_each(&journal, "a", 11, 1).await;
@@ -38,7 +58,10 @@ async fn a_purge_removes_what_was_planned_and_keeps_the_ends() {
 async fn a_loop_that_ended_and_was_purged_is_forgotten() {
     let journal = in_memory(Options::default()).await;
     journal
-        .append(Append { events: vec![custom("x"), terminated()], ..batch("a", 1, 0) })
+        .append(Append {
+            events: vec![custom("x"), terminated()],
+            ..batch("a", 1, 0)
+        })
         .await
         .unwrap();
     assert_eq!(journal.stats().await.unwrap().loops, 1);
@@ -56,9 +79,16 @@ async fn large_purges_go_in_parts() {
     }
     let through = Some(Token {
         position: 6_500,
-        ..journal.follow(Filter::default(), From::Now).await.unwrap().token()
+        ..journal
+            .follow(Filter::default(), From::Now)
+            .await
+            .unwrap()
+            .token()
     });
-    let purge = Purge { through, ..Purge::default() };
+    let purge = Purge {
+        through,
+        ..Purge::default()
+    };
     assert_eq!(journal.plan_purge(&purge).await.unwrap().events, 6_500);
     assert_eq!(journal.purge(&purge).await.unwrap().events, 6_500);
     let left = all(&journal, &Filter::default()).await;
@@ -81,7 +111,10 @@ async fn old_events_go_by_themselves() {
     assert_eq!(journal.retain().await.unwrap(), Purged::default());
     forward(60);
     assert_eq!(journal.retain().await.unwrap().events, 3);
-    assert_eq!(sequences(&all(&journal, &Filter::default()).await), [4, 5, 6]);
+    assert_eq!(
+        sequences(&all(&journal, &Filter::default()).await),
+        [4, 5, 6]
+    );
     forward(60);
     journal.retain().await.unwrap();
     assert_eq!(all(&journal, &Filter::default()).await, []);
@@ -91,7 +124,10 @@ async fn old_events_go_by_themselves() {
 
 #[tokio::test(start_paused = true)]
 async fn the_limits_are_applied_in_the_background() {
-    let options = Options { max_loop_events: 10, ..Options::default() };
+    let options = Options {
+        max_loop_events: 10,
+        ..Options::default()
+    };
     let journal = in_memory(options).await;
     append_each(&journal, "a", 1, 25).await;
     append_each(&journal, "b", 1, 5).await;
@@ -108,7 +144,10 @@ async fn the_limits_are_applied_in_the_background() {
 
 #[tokio::test]
 async fn the_oldest_go_where_there_are_too_many_bytes() {
-    let options = Options { max_bytes: 20_000, ..Options::default() };
+    let options = Options {
+        max_bytes: 20_000,
+        ..Options::default()
+    };
     let (dir, store) = {
         let dir = tempfile::tempdir().unwrap();
         let store = Store::open(dir.path()).unwrap();
@@ -129,7 +168,10 @@ async fn the_oldest_go_where_there_are_too_many_bytes() {
 
 #[tokio::test]
 async fn in_memory_the_journal_is_bounded_at_every_append() {
-    let options = Options { memory_events: 100, ..Options::default() };
+    let options = Options {
+        memory_events: 100,
+        ..Options::default()
+    };
     let journal = in_memory(options).await;
     assert!(!journal.is_durable());
     append_each(&journal, "a", 1, 250).await;
@@ -138,7 +180,10 @@ async fn in_memory_the_journal_is_bounded_at_every_append() {
     let kept = all(&journal, &Filter::default()).await;
     assert!(sequences(&kept).into_iter().eq(1_151..=1_250));
 
-    let options = Options { memory_bytes: 5_000, ..Options::default() };
+    let options = Options {
+        memory_bytes: 5_000,
+        ..Options::default()
+    };
     let journal = in_memory(options).await;
     append_each(&journal, "a", 1, 250).await;
     let stats = journal.stats().await.unwrap();

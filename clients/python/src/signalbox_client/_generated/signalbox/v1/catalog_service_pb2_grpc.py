@@ -80,7 +80,8 @@ class CatalogServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def ListEntries(self, request, context):
-        """Lists entries by kind, name and source.
+        """Lists entries by kind, name and source. A token stands for the last entry seen, so a
+        change between two pages neither repeats nor skips the entries that stay.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -54,6 +54,7 @@ class DegradedReason(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     DEGRADED_REASON_MODEL_FAILED: _ClassVar[DegradedReason]
     DEGRADED_REASON_MODEL_OVERLOADED: _ClassVar[DegradedReason]
     DEGRADED_REASON_VECTORS_PENDING: _ClassVar[DegradedReason]
+    DEGRADED_REASON_NOT_JOURNALED: _ClassVar[DegradedReason]
 
 class WarningCode(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
@@ -88,6 +89,7 @@ DEGRADED_REASON_MODEL_LOADING: DegradedReason
 DEGRADED_REASON_MODEL_FAILED: DegradedReason
 DEGRADED_REASON_MODEL_OVERLOADED: DegradedReason
 DEGRADED_REASON_VECTORS_PENDING: DegradedReason
+DEGRADED_REASON_NOT_JOURNALED: DegradedReason
 WARNING_CODE_UNSPECIFIED: WarningCode
 WARNING_CODE_LANGUAGE_UNSUPPORTED: WarningCode
 
@@ -112,7 +114,7 @@ class RouteRequest(_message.Message):
     def __init__(self, prompt: _Optional[str] = ..., limit: _Optional[int] = ..., min_score: _Optional[float] = ..., mode: _Optional[_Union[RouteMode, str]] = ..., no_commands: bool = ..., no_tools: bool = ..., no_skills: bool = ..., view: _Optional[_Union[RouteView, str]] = ...) -> None: ...
 
 class RouteResponse(_message.Message):
-    __slots__ = ("decision", "matches", "catalog_revision", "mode", "model_id", "degraded", "warnings", "input_truncated", "nearest")
+    __slots__ = ("decision", "matches", "catalog_revision", "mode", "model_id", "degraded", "warnings", "input_truncated", "nearest", "route_id")
     DECISION_FIELD_NUMBER: _ClassVar[int]
     MATCHES_FIELD_NUMBER: _ClassVar[int]
     CATALOG_REVISION_FIELD_NUMBER: _ClassVar[int]
@@ -122,6 +124,7 @@ class RouteResponse(_message.Message):
     WARNINGS_FIELD_NUMBER: _ClassVar[int]
     INPUT_TRUNCATED_FIELD_NUMBER: _ClassVar[int]
     NEAREST_FIELD_NUMBER: _ClassVar[int]
+    ROUTE_ID_FIELD_NUMBER: _ClassVar[int]
     decision: Decision
     matches: _containers.RepeatedCompositeFieldContainer[Match]
     catalog_revision: str
@@ -131,7 +134,8 @@ class RouteResponse(_message.Message):
     warnings: _containers.RepeatedCompositeFieldContainer[RouteWarning]
     input_truncated: InputTruncation
     nearest: _containers.RepeatedCompositeFieldContainer[Match]
-    def __init__(self, decision: _Optional[_Union[Decision, _Mapping]] = ..., matches: _Optional[_Iterable[_Union[Match, _Mapping]]] = ..., catalog_revision: _Optional[str] = ..., mode: _Optional[_Union[RouteMode, str]] = ..., model_id: _Optional[str] = ..., degraded: _Optional[_Iterable[_Union[Degradation, _Mapping]]] = ..., warnings: _Optional[_Iterable[_Union[RouteWarning, _Mapping]]] = ..., input_truncated: _Optional[_Union[InputTruncation, _Mapping]] = ..., nearest: _Optional[_Iterable[_Union[Match, _Mapping]]] = ...) -> None: ...
+    route_id: str
+    def __init__(self, decision: _Optional[_Union[Decision, _Mapping]] = ..., matches: _Optional[_Iterable[_Union[Match, _Mapping]]] = ..., catalog_revision: _Optional[str] = ..., mode: _Optional[_Union[RouteMode, str]] = ..., model_id: _Optional[str] = ..., degraded: _Optional[_Iterable[_Union[Degradation, _Mapping]]] = ..., warnings: _Optional[_Iterable[_Union[RouteWarning, _Mapping]]] = ..., input_truncated: _Optional[_Union[InputTruncation, _Mapping]] = ..., nearest: _Optional[_Iterable[_Union[Match, _Mapping]]] = ..., route_id: _Optional[str] = ...) -> None: ...
 
 class Decision(_message.Message):
     __slots__ = ("outcome", "confidence", "floor", "accept_threshold", "reason", "nearest_commands")
