@@ -124,6 +124,7 @@ pub async fn serve(config: Config, announce: impl Fn(String)) -> anyhow::Result<
     let loops = LoopHub::open(journal.clone(), config.loops.options()).await?;
     tracing::info!(open = loops.len(), "loops rebuilt");
     readiness.clear(Blocker::Journal);
+    readiness.clear(Blocker::Catalogue);
 
     let draining = CancellationToken::new();
     let domain = Domain {
@@ -149,7 +150,6 @@ pub async fn serve(config: Config, announce: impl Fn(String)) -> anyhow::Result<
         announce(format!("listening on {address}"));
     }
 
-    readiness.clear(Blocker::Catalogue);
     let settle = async {
         let state = engine.settled().await;
         if config.model.required && !matches!(state, ModelState::Ready(_)) {

@@ -106,6 +106,14 @@ fn start(
     tokio::spawn(async move { embedder.embed(TextRole::Passage, priority, texts).await })
 }
 
+// The outcome of a call that must not wait.
+async fn at_once(embedder: &Embedder, list: &[&str]) -> Result<Vec<Embedded>, EmbedError> {
+    let call = embedder.embed(TextRole::Query, Priority::Interactive, texts(list));
+    tokio::time::timeout(Duration::from_secs(5), call)
+        .await
+        .expect("the call waits")
+}
+
 // Lets spawned tasks run up to where they wait (single-threaded test runtime).
 async fn settle() {
     for _ in 0..20 {
@@ -178,9 +186,7 @@ async fn overload_is_refused_at_once() {
     let waiting = start(&embedder, Priority::Interactive, &["a"]);
     settle().await;
     // One place is left: a call of two gets neither, a call of one fits.
-    let refused = embedder
-        .embed(TextRole::Query, Priority::Interactive, texts(&["b", "c"]))
-        .await;
+    let refused = at_once(&embedder, &["b", "c"]).await;
     assert_eq!(
         refused,
         Err(EmbedError::Overloaded {
@@ -190,9 +196,7 @@ async fn overload_is_refused_at_once() {
     );
     let fits = start(&embedder, Priority::Interactive, &["d"]);
     settle().await;
-    let refused = embedder
-        .embed(TextRole::Query, Priority::Interactive, texts(&["e"]))
-        .await;
+    let refused = at_once(&embedder, &["e"]).await;
     assert_eq!(
         refused,
         Err(EmbedError::Overloaded {

@@ -2,27 +2,22 @@
 
 use super::result::Outcome;
 
-/// A logistic model: probability = sigma(bias + best * raw + margin * (raw - second)).
+/// A logistic model of the sum that ranks: probability = sigma(bias + slope * raw).
+///
+/// The lead over the second entry is left out: it tells prompts out of scope from others
+/// worse than the sum alone (AUROC 0.92 to 0.94 with it, 0.95 to 0.97 without, tldr150).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Calibration {
     /// Intercept.
     pub bias: f64,
-    /// Weight of the sum itself.
-    pub best: f64,
-    /// Weight of its lead over the second.
-    pub margin: f64,
+    /// Weight of the sum.
+    pub slope: f64,
 }
 
 impl Calibration {
-    /// Score of one entry, 0 to 1: rises with the sum, whatever the others reach.
-    pub fn score(&self, raw: f32) -> f64 {
-        logistic(self.bias + self.best * f64::from(raw))
-    }
-
-    /// Probability that the best entry is right.
-    pub fn confidence(&self, best: f32, second: Option<f32>) -> f64 {
-        let lead = second.map_or(0.0, |second| f64::from(best - second).max(0.0));
-        logistic(self.bias + self.best * f64::from(best) + self.margin * lead)
+    /// Probability that an entry with this sum is right, if it is the best.
+    pub fn probability(&self, raw: f32) -> f64 {
+        logistic(self.bias + self.slope * f64::from(raw))
     }
 }
 

@@ -57,7 +57,7 @@ impl<'a> Evidence<'a> {
                         self.similarity(indexed) + profile.coverage * coverage
                     }
                 };
-                let score = calibration.score(raw);
+                let score = calibration.probability(raw);
                 raw.is_finite().then_some(Scored {
                     slot: indexed.slot,
                     raw,
@@ -105,7 +105,7 @@ impl<'a> Evidence<'a> {
         {
             let similarity = similarities[slot];
             parts.similarity = Some(f64::from(similarity.text));
-            parts.hub = f64::from(profile.hub * vectors.text_hub.of(self.group));
+            parts.hub = f64::from(similarity.hub(vectors, self.group, profile));
             parts.nearest_example = similarity.example.and_then(|(cosine, number)| {
                 let example = indexed.entry.examples.get(usize::from(number))?;
                 Some((f64::from(cosine), example.clone()))

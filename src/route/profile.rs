@@ -35,8 +35,7 @@ pub struct Profile {
 /// Coverage alone to probabilities, whatever encoder is configured.
 pub const LEXICAL: Calibration = Calibration {
     bias: -3.0,
-    best: 9.0,
-    margin: 3.0,
+    slope: 9.0,
 };
 
 const MINILM: Profile = Profile {
@@ -46,13 +45,11 @@ const MINILM: Profile = Profile {
     centroid: 0.58,
     hybrid: Calibration {
         bias: -5.0,
-        best: 9.0,
-        margin: 4.0,
+        slope: 9.0,
     },
     semantic: Calibration {
         bias: -4.5,
-        best: 9.0,
-        margin: 4.0,
+        slope: 9.0,
     },
 };
 
@@ -62,14 +59,12 @@ const MULTILINGUAL_E5: Profile = Profile {
     coverage: 0.3,
     centroid: 0.75,
     hybrid: Calibration {
-        bias: -5.0,
-        best: 9.0,
-        margin: 4.0,
+        bias: -9.5,
+        slope: 20.0,
     },
     semantic: Calibration {
-        bias: -4.5,
-        best: 9.0,
-        margin: 4.0,
+        bias: -9.0,
+        slope: 20.0,
     },
 };
 

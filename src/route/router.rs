@@ -37,7 +37,7 @@ impl Default for Settings {
         Self {
             weights: FieldWeights::default(),
             accept_threshold: 0.85,
-            floor: 0.25,
+            floor: 0.15,
         }
     }
 }
@@ -104,6 +104,9 @@ impl Router {
                 Err(error) => Some(Err(error.clone())),
             };
             results.push(self.route_at(&snapshot, request, vector, None).await);
+            // With its vectors at hand a batch would hold its thread to the end: others get
+            // their turn between two prompts, and a caller that has gone is noticed.
+            tokio::task::yield_now().await;
         }
         (results, snapshot.revision())
     }
@@ -233,8 +236,7 @@ impl Router {
                 nearest_commands: Vec::new(),
             };
         };
-        let second = ranked.get(1).map(|second| second.raw);
-        let confidence = calibration.confidence(best.raw, second);
+        let confidence = calibration.probability(best.raw);
         let outcome = thresholds.decide(confidence);
         let reason = match outcome {
             Outcome::Accepted => {

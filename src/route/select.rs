@@ -7,8 +7,9 @@ use super::request::Request;
 use crate::catalog::Kind;
 use crate::index::{Snapshot, listing_key};
 
-/// A score below this prints as 0.00: the entry matches nothing.
-const LEAST_SCORE: f64 = 0.005;
+/// A score below this says that the entry has nothing to do with the prompt: the sums of
+/// entries picked at random lie there.
+const LEAST_SCORE: f64 = 0.02;
 
 /// An entry with the sum that ranks it and the score that is shown.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -32,16 +32,25 @@ impl Similarity {
         if !self.is_known() {
             return 0.0;
         }
-        let text = self.text - profile.hub * vectors.text_hub.of(group);
-        match (self.example, self.centroid) {
+        let similarity = match (self.example, self.centroid) {
             (Some((example, _)), Some(centroid)) => {
                 let nearest = self.text.max(example);
-                let centroid = centroid - profile.hub * vectors.centroid_hub.of(group);
-                let centre = profile.centroid;
-                (1.0 - centre) * nearest + centre * centroid
+                (1.0 - profile.centroid) * nearest + profile.centroid * centroid
             }
-            _ => text,
-        }
+            _ => self.text,
+        };
+        similarity - self.hub(vectors, group, profile)
+    }
+
+    /// What is taken off for being near to every prompt. Entries with examples are mostly
+    /// ranked by the examples' centroid, so that is whose hub counts; either way a prompt
+    /// that asks for nothing in particular ends at about the same sum.
+    pub fn hub(&self, vectors: &EntryVectors, group: ScriptGroup, profile: &Profile) -> f32 {
+        let hub = match self.centroid {
+            Some(_) => vectors.centroid_hub,
+            None => vectors.text_hub,
+        };
+        profile.hub * hub.of(group)
     }
 }
 

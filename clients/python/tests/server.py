@@ -75,6 +75,7 @@ class Server:
             shutil.copytree(starter_vectors(), data_dir)
         if data_dir is not None:
             command += ["--data-dir", str(data_dir)]
+        self._terminated = False
         self._stdout = self.folder / "stdout"
         self._stderr = self.folder / "stderr"
         with self._stdout.open("wb") as out, self._stderr.open("wb") as err:
@@ -111,7 +112,10 @@ class Server:
         return f"{self._stdout.read_text()[-2000:]}\n{self._stderr.read_text()[-6000:]}"
 
     def terminate(self) -> None:
-        """Sends SIGTERM and returns at once."""
+        """Sends SIGTERM, once: a second one would end the process without its drain."""
+        if self._terminated:
+            return
+        self._terminated = True
         self.process.send_signal(signal.SIGTERM)
 
     def stop(self) -> int:

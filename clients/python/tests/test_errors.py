@@ -52,7 +52,7 @@ def test_all_invalid_fields_are_listed(client: Client) -> None:
     with pytest.raises(SignalboxError) as raised:
         client.route(v1.RouteRequest(prompt="", limit=-1, min_score=2))
 
-    assert fields(raised.value) == ["prompt", "limit", "min_score"]
+    assert sorted(fields(raised.value)) == ["limit", "min_score", "prompt"]
 
 
 def test_batch_names_the_request(client: Client) -> None:
@@ -74,7 +74,7 @@ def test_many_violations_still_arrive(client: Client) -> None:
         reasons.add((raised.value.code, raised.value.reason))
 
     assert reasons == {(grpc.StatusCode.INVALID_ARGUMENT, "INVALID_FIELD")}
-    assert fields(raised.value)[0] == "requests[0].prompt"
+    assert "requests[0].prompt" in fields(raised.value)
 
 
 def test_stream_fails_like_the_unary_call(client: Client) -> None:

@@ -119,7 +119,9 @@ fn numbers_that_are_not_finite_are_an_error() {
         let error = load(&tensors).forward(&[2, 3]).unwrap_err();
         assert!(error.contains("finite"), "{error}");
     }
-    assert!(unit(vec![0.0; 4]).is_err());
+    for bad in [0.0, f32::INFINITY, f32::NAN] {
+        assert!(unit(vec![bad; 4]).is_err(), "{bad}");
+    }
 }
 
 #[test]
