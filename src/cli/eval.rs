@@ -113,7 +113,10 @@ pub(super) fn run_loops(args: &EvalLoopsArgs) -> Result<ExitCode, Failure> {
     let runs = loops::read_runs(&text).with_context(|| path.to_string())?;
     let report = loops::measure(&runs, &LoopRules::default());
     print_result(&match args.json {
-        true => format!("{}\n", serde_json::to_string_pretty(&report).context("JSON")?),
+        true => format!(
+            "{}\n",
+            serde_json::to_string_pretty(&report).context("JSON")?
+        ),
         false => loop_table(&report),
     })
 }

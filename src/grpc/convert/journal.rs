@@ -10,8 +10,8 @@ use crate::grpc::pb;
 use crate::grpc::pb::loop_event::Event as PbEvent;
 use crate::journal::Token;
 use crate::journal::event::{
-    Action, Entry, LoopEvent, Observation, RecoveryStrategy, RouteDecided, RouteMatch,
-    Terminated, TerminationReason, Usage,
+    Action, Entry, LoopEvent, Observation, RecoveryStrategy, RouteDecided, RouteMatch, Terminated,
+    TerminationReason, Usage,
 };
 
 /// Writes an entry with the token of its place.
