@@ -2,12 +2,13 @@
 
 use std::{env, error::Error, fs, path::PathBuf};
 
-const FILES: [&str; 7] = [
+const FILES: [&str; 8] = [
     "signalbox/v1/catalog_service.proto",
     "signalbox/v1/entry.proto",
     "signalbox/v1/error_reason.proto",
     "signalbox/v1/journal_service.proto",
     "signalbox/v1/loop_event.proto",
+    "signalbox/v1/loop_service.proto",
     "signalbox/v1/route_service.proto",
     "signalbox/v1/system_service.proto",
 ];

@@ -16,6 +16,7 @@ use crate::journal::Journal;
 use crate::lifecycle::{Blocker, Readiness, Signals, exit_on_second};
 use crate::registry::Registry;
 use crate::route::Router;
+use crate::session::LoopHub;
 use crate::store::Store;
 
 /// How long the database may take to close after the drain.
@@ -120,6 +121,9 @@ pub async fn serve(config: Config, announce: impl Fn(String)) -> anyhow::Result<
 
     readiness.clear(Blocker::Catalogue);
     let journal = engine.journal(&config).await?;
+    // Loops that were open go on before anybody can ask for them.
+    let loops = LoopHub::open(journal.clone(), config.loops.options()).await?;
+    tracing::info!(open = loops.len(), "loops rebuilt");
     readiness.clear(Blocker::Journal);
 
     let draining = CancellationToken::new();
@@ -128,6 +132,7 @@ pub async fn serve(config: Config, announce: impl Fn(String)) -> anyhow::Result<
         registry: engine.registry.clone(),
         embedder: engine.embedder.clone(),
         journal,
+        loops,
         journal_routes: config.journal.routes,
         heartbeat: config.journal.heartbeat(),
         readiness: readiness.clone(),

@@ -18,7 +18,8 @@
 //! | [`embed`] | model files, tokenizer, encoder, its queue |
 //! | [`store`] | the one SQLite file |
 //! | [`catalog`] | entries, and the files they are read from |
-//! | [`text`] | tokens, scripts, nearest names |
+//! | [`session`] | the loop guard: configuration, tool profile, loop rules, budgets |
+//! | [`text`] | tokens, scripts, nearest names, globs, similarity |
 //! | [`eval`] | measuring the router on labelled prompts |
 //! | [`error`] | errors that name the field and the limit |
 
@@ -35,6 +36,7 @@ pub mod journal;
 pub mod lifecycle;
 pub mod registry;
 pub mod route;
+pub mod session;
 pub mod store;
 pub mod text;
 

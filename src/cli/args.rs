@@ -24,7 +24,7 @@ pub enum Command {
     Serve(ServeArgs),
     /// Route one prompt and print the matches
     Route(RouteArgs),
-    /// Measure routing on labelled prompts
+    /// Measure routing on labelled prompts, or the loop guard on labelled runs
     Eval(EvalArgs),
     /// Fetch and verify model files
     Models(ModelsArgs),
@@ -140,7 +140,33 @@ pub struct RouteArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub struct EvalArgs {
+    #[command(subcommand)]
+    pub command: Option<EvalCommand>,
+    #[command(flatten)]
+    pub routing: Option<EvalRoutingArgs>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum EvalCommand {
+    /// Measure the loop guard on labelled runs
+    Loops(EvalLoopsArgs),
+}
+
+#[derive(Debug, Args)]
+pub struct EvalLoopsArgs {
+    /// Labelled runs (JSONL: steps of action, output and valid; weak_label)
+    #[arg(long, value_name = "FILE")]
+    pub runs: PathBuf,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Flags of `eval` without a subcommand.
+#[derive(Debug, Args)]
+pub struct EvalRoutingArgs {
     /// Catalogue (JSONL, JSON or YAML)
     #[arg(long, value_name = "FILE")]
     pub catalog: PathBuf,
@@ -170,7 +196,7 @@ pub struct EvalArgs {
     pub data_dir: Option<PathBuf>,
 }
 
-impl EvalArgs {
+impl EvalRoutingArgs {
     /// Overrides of the configuration.
     pub fn overrides(&self) -> Overrides {
         let engine = EngineArgs {
@@ -282,4 +308,36 @@ fn set(overrides: &mut Overrides, section: &str, key: &str, value: impl Into<tom
 
 fn text(path: &std::path::Path) -> String {
     path.to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(line: &str) -> Result<Command, clap::Error> {
+        Cli::try_parse_from(line.split(' ')).map(|cli| cli.command)
+    }
+
+    #[test]
+    fn eval_measures_routing_or_loops() {
+        let Ok(Command::Eval(args)) = parse("signalbox eval --catalog c --queries q") else {
+            panic!("routing")
+        };
+        assert!(args.command.is_none() && args.routing.is_some_and(|routing| routing.limit == 10));
+        let Ok(Command::Eval(args)) = parse("signalbox eval loops --runs r --json") else {
+            panic!("loops")
+        };
+        assert!(matches!(
+            args.command,
+            Some(EvalCommand::Loops(EvalLoopsArgs { json: true, .. }))
+        ));
+        for line in [
+            "signalbox eval",
+            "signalbox eval --catalog c",
+            "signalbox eval loops",
+            "signalbox eval --catalog c --queries q loops --runs r",
+        ] {
+            assert!(parse(line).is_err(), "{line}");
+        }
+    }
 }

@@ -6,17 +6,19 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 
-use super::args::EvalArgs;
+use super::args::{EvalLoopsArgs, EvalRoutingArgs};
 use super::route::open_store;
 use super::{Failure, print_result};
 use crate::app::{Engine, read_catalogue};
 use crate::catalog::import::{Defaults, Format, Imported, import};
 use crate::config::Config;
 use crate::embed::ModelState;
+use crate::eval::loops::{self, LoopReport, Row};
 use crate::eval::{Metrics, Report, read_queries, run as measure, with_ids_as_sources};
 use crate::route::Mode;
+use crate::session::LoopRules;
 
-pub(super) async fn run(args: &EvalArgs, mut config: Config) -> Result<ExitCode, Failure> {
+pub(super) async fn run(args: &EvalRoutingArgs, mut config: Config) -> Result<ExitCode, Failure> {
     let mode = Mode::from(args.mode);
     if mode == Mode::Lexical {
         config.model.id = "none".into();
@@ -101,5 +103,44 @@ fn line(name: &str, metrics: &Metrics) -> String {
         metrics.ndcg_at_10,
         optional(metrics.auroc),
         optional(metrics.fpr95),
+    )
+}
+
+pub(super) fn run_loops(args: &EvalLoopsArgs) -> Result<ExitCode, Failure> {
+    let path = args.runs.display();
+    let text =
+        std::fs::read_to_string(&args.runs).with_context(|| format!("cannot read {path}"))?;
+    let runs = loops::read_runs(&text).with_context(|| path.to_string())?;
+    let report = loops::measure(&runs, &LoopRules::default());
+    print_result(&match args.json {
+        true => format!(
+            "{}\n",
+            serde_json::to_string_pretty(&report).context("JSON")?
+        ),
+        false => loop_table(&report),
+    })
+}
+
+fn loop_table(report: &LoopReport) -> String {
+    let line = |name: &str, row: &Row| {
+        let share = |value: Option<f64>| value.map_or("-".to_owned(), |v| format!("{v:.3}"));
+        format!(
+            "{name:<7}{:>12}{:>20}{:>18}{:>13}\n",
+            share(row.stuck_recall),
+            share(row.solved_false_alarm),
+            row.first_alarm_turn
+                .map_or("-".to_owned(), |turn| format!("{turn:.2}")),
+            share(row.other_alarm),
+        )
+    };
+    format!(
+        "       stuck_recall  solved_false_alarm  first_alarm_turn  other_alarm\n{}{}\
+         {} stuck, {} solved, {} other runs in {:.0} ms\n",
+        line("nudge", &report.nudge),
+        line("stop", &report.stop),
+        report.stuck_runs,
+        report.solved_runs,
+        report.other_runs,
+        report.milliseconds,
     )
 }

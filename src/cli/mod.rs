@@ -21,7 +21,7 @@ use tracing_subscriber::EnvFilter;
 use crate::app;
 use crate::config::{Config, ConfigError, ENV_FILE, LogConfig, LogFormat, Overrides};
 
-use args::{Cli, Command};
+use args::{Cli, Command, EvalCommand};
 
 /// Exit code for a wrong command line or configuration (`EX_USAGE` of sysexits.h).
 const USAGE: u8 = 64;
@@ -95,11 +95,18 @@ fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
             start_log(&config.log, "warn");
             runtime()?.block_on(route::run(&args, config))
         }
-        Command::Eval(args) => {
-            let config = load(args.overrides())?;
-            start_log(&config.log, "warn");
-            runtime()?.block_on(eval::run(&args, config))
-        }
+        Command::Eval(args) => match (args.command, args.routing) {
+            (Some(EvalCommand::Loops(args)), _) => eval::run_loops(&args),
+            (None, Some(args)) => {
+                let config = load(args.overrides())?;
+                start_log(&config.log, "warn");
+                runtime()?.block_on(eval::run(&args, config))
+            }
+            (None, None) => {
+                let message = "eval needs --catalog and --queries, or a subcommand";
+                Err(Failure::Usage(anyhow::anyhow!(message)))
+            }
+        },
         Command::Models(args) => {
             let config = load(args.overrides())?;
             start_log(&config.log, "warn");

@@ -6,6 +6,7 @@
 mod catalog;
 mod journal;
 mod log;
+mod loops;
 mod model;
 mod route;
 mod server;
@@ -22,6 +23,7 @@ use crate::error::Violations;
 pub use catalog::CatalogConfig;
 pub use journal::JournalConfig;
 pub use log::{LogConfig, LogFormat};
+pub use loops::{LoopsConfig, VerifiedTool};
 pub use model::{HubConfig, ModelConfig, Secret};
 pub use route::RouteConfig;
 pub use server::{LimitsConfig, ServerConfig};
@@ -53,6 +55,8 @@ pub struct Config {
     pub store: StoreConfig,
     /// What is written down, and how long it is kept.
     pub journal: JournalConfig,
+    /// How loops are watched.
+    pub loops: LoopsConfig,
     /// What is logged.
     pub log: LogConfig,
 }
@@ -105,6 +109,7 @@ impl Config {
         self.model.check(&mut violations);
         self.route.check(&mut violations);
         self.journal.check(&mut violations);
+        self.loops.check(&mut violations);
         self.log.check(&mut violations);
         violations
     }

@@ -2,6 +2,7 @@
 //! well the confidence tells prompts that have an entry from prompts that have none.
 
 mod dataset;
+pub mod loops;
 mod metrics;
 
 use std::collections::{BTreeMap, HashMap, HashSet};

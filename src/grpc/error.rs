@@ -9,6 +9,7 @@ use tonic_types::{ErrorDetails, FieldViolation, StatusExt};
 use crate::error::Violations;
 use crate::journal::JournalError;
 use crate::registry::{RegistryError, WatchError};
+use crate::session::hub::LoopError;
 use crate::store::StoreError;
 
 pub use super::pb::ErrorReason as Reason;
@@ -67,16 +68,17 @@ impl Fault {
             Reason::InvalidField | Reason::MalformedMessage | Reason::ImportRejected => {
                 Code::InvalidArgument
             }
-            Reason::MessageTooLarge | Reason::Overloaded | Reason::CatalogFull => {
-                Code::ResourceExhausted
-            }
+            Reason::MessageTooLarge
+            | Reason::Overloaded
+            | Reason::CatalogFull
+            | Reason::TooManyLoops => Code::ResourceExhausted,
             Reason::DeadlineExceeded => Code::DeadlineExceeded,
-            Reason::EntryNotFound => Code::NotFound,
+            Reason::EntryNotFound | Reason::LoopNotFound => Code::NotFound,
             Reason::ResumeTokenExpired | Reason::PositionOutOfRange => Code::OutOfRange,
             Reason::Draining | Reason::StorageFailed => Code::Unavailable,
             Reason::SlowConsumer | Reason::SequenceMismatch => Code::Aborted,
-            Reason::RequestIdReused => Code::AlreadyExists,
-            Reason::LoopEnded => Code::FailedPrecondition,
+            Reason::RequestIdReused | Reason::LoopExists => Code::AlreadyExists,
+            Reason::LoopEnded | Reason::DelegationTooDeep => Code::FailedPrecondition,
             Reason::ForeignPosition => Code::PermissionDenied,
             Reason::DataLoss => Code::DataLoss,
             Reason::UnknownMethod => Code::Unimplemented,
@@ -203,6 +205,35 @@ impl From<JournalError> for Fault {
             JournalError::Overloaded => Fault::new(Reason::Overloaded, message),
             JournalError::Closed => Fault::new(Reason::Draining, message),
             JournalError::Storage(error) => error.into(),
+        }
+    }
+}
+
+impl From<LoopError> for Fault {
+    fn from(error: LoopError) -> Self {
+        let message = error.to_string();
+        match error {
+            LoopError::Invalid(violations) => violations.into(),
+            LoopError::NotFound(loop_id) => {
+                Fault::new(Reason::LoopNotFound, message).with("loop_id", loop_id)
+            }
+            LoopError::Exists(loop_id) => {
+                Fault::new(Reason::LoopExists, message).with("loop_id", loop_id)
+            }
+            LoopError::Ended { loop_id, reason } => Fault::new(Reason::LoopEnded, message)
+                .with("loop_id", loop_id)
+                .with("reason", reason.as_str()),
+            LoopError::TooMany(limit) => {
+                Fault::new(Reason::TooManyLoops, message).with("limit", limit)
+            }
+            LoopError::RequestReused(request_id) => {
+                Fault::new(Reason::RequestIdReused, message).with("request_id", request_id)
+            }
+            LoopError::TooDeep { depth, limit } => Fault::new(Reason::DelegationTooDeep, message)
+                .with("depth", depth)
+                .with("limit", limit),
+            LoopError::Journal(error) => error.into(),
+            LoopError::CutOff => Fault::new(Reason::Internal, CALL_FAILED),
         }
     }
 }

@@ -10,6 +10,7 @@ mod edge;
 pub mod error;
 mod health;
 mod journal;
+mod loops;
 mod route;
 mod server;
 mod system;
@@ -27,6 +28,7 @@ use crate::journal::{Journal, LoopEvent};
 use crate::lifecycle::Readiness;
 use crate::registry::Registry;
 use crate::route::Router;
+use crate::session::LoopHub;
 
 pub use edge::Edge;
 pub use server::{Doors, serve};
@@ -41,9 +43,10 @@ pub mod pb {
 }
 
 /// Full names of our services, for health.
-pub const SERVICES: [&str; 4] = [
+pub const SERVICES: [&str; 5] = [
     "signalbox.v1.CatalogService",
     "signalbox.v1.JournalService",
+    "signalbox.v1.LoopService",
     "signalbox.v1.RouteService",
     "signalbox.v1.SystemService",
 ];
@@ -59,6 +62,8 @@ pub struct Domain {
     pub embedder: Embedder,
     /// What happened in loops.
     pub journal: Journal,
+    /// Loops that are watched.
+    pub loops: LoopHub,
     /// Whether each routing decision is journaled.
     pub journal_routes: bool,
     /// Time between two heartbeats of a quiet stream of events.
@@ -77,6 +82,7 @@ pub struct Domain {
 pub async fn routes(domain: Domain) -> Result<Routes, tonic_reflection::server::Error> {
     use pb::catalog_service_server::CatalogServiceServer;
     use pb::journal_service_server::JournalServiceServer;
+    use pb::loop_service_server::LoopServiceServer;
     use pb::route_service_server::RouteServiceServer;
     use pb::system_service_server::SystemServiceServer;
 
@@ -99,6 +105,10 @@ pub async fn routes(domain: Domain) -> Result<Routes, tonic_reflection::server::
         )
         .add_service(
             JournalServiceServer::new(journal::Service::new(domain.clone()))
+                .max_decoding_message_size(size),
+        )
+        .add_service(
+            LoopServiceServer::new(loops::Service::new(domain.clone()))
                 .max_decoding_message_size(size),
         )
         .add_service(

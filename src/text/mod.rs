@@ -1,8 +1,10 @@
-//! Text as the router sees it: tokens, scripts, nearest names.
+//! Text as the domain sees it: tokens, scripts, nearest names, globs, similarity.
 //!
 //! Everything here is a pure function of its input, so equal texts always give equal tokens.
 
+pub mod glob;
 pub mod script;
+pub mod similarity;
 pub mod tokens;
 
 pub use tokens::{distinct, tokenize};

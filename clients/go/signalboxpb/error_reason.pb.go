@@ -71,6 +71,14 @@ const (
 	ErrorReason_ERROR_REASON_FOREIGN_POSITION ErrorReason = 20
 	// DATA_LOSS: what is on disk is not what was written there; metadata has `detail`.
 	ErrorReason_ERROR_REASON_DATA_LOSS ErrorReason = 21
+	// NOT_FOUND: the guard knows no such loop, or it ended a while ago.
+	ErrorReason_ERROR_REASON_LOOP_NOT_FOUND ErrorReason = 22
+	// ALREADY_EXISTS: a loop of that id was created by another request.
+	ErrorReason_ERROR_REASON_LOOP_EXISTS ErrorReason = 23
+	// RESOURCE_EXHAUSTED: as many loops are open as may be.
+	ErrorReason_ERROR_REASON_TOO_MANY_LOOPS ErrorReason = 24
+	// FAILED_PRECONDITION: the loop delegates deeper than its configuration allows.
+	ErrorReason_ERROR_REASON_DELEGATION_TOO_DEEP ErrorReason = 25
 )
 
 // Enum value maps for ErrorReason.
@@ -98,6 +106,10 @@ var (
 		19: "ERROR_REASON_POSITION_OUT_OF_RANGE",
 		20: "ERROR_REASON_FOREIGN_POSITION",
 		21: "ERROR_REASON_DATA_LOSS",
+		22: "ERROR_REASON_LOOP_NOT_FOUND",
+		23: "ERROR_REASON_LOOP_EXISTS",
+		24: "ERROR_REASON_TOO_MANY_LOOPS",
+		25: "ERROR_REASON_DELEGATION_TOO_DEEP",
 	}
 	ErrorReason_value = map[string]int32{
 		"ERROR_REASON_UNSPECIFIED":           0,
@@ -122,6 +134,10 @@ var (
 		"ERROR_REASON_POSITION_OUT_OF_RANGE": 19,
 		"ERROR_REASON_FOREIGN_POSITION":      20,
 		"ERROR_REASON_DATA_LOSS":             21,
+		"ERROR_REASON_LOOP_NOT_FOUND":        22,
+		"ERROR_REASON_LOOP_EXISTS":           23,
+		"ERROR_REASON_TOO_MANY_LOOPS":        24,
+		"ERROR_REASON_DELEGATION_TOO_DEEP":   25,
 	}
 )
 
@@ -156,7 +172,7 @@ var File_signalbox_v1_error_reason_proto protoreflect.FileDescriptor
 
 const file_signalbox_v1_error_reason_proto_rawDesc = "" +
 	"\n" +
-	"\x1fsignalbox/v1/error_reason.proto\x12\fsignalbox.v1*\xde\x05\n" +
+	"\x1fsignalbox/v1/error_reason.proto\x12\fsignalbox.v1*\xe4\x06\n" +
 	"\vErrorReason\x12\x1c\n" +
 	"\x18ERROR_REASON_UNSPECIFIED\x10\x00\x12\x1e\n" +
 	"\x1aERROR_REASON_INVALID_FIELD\x10\x01\x12\"\n" +
@@ -180,7 +196,11 @@ const file_signalbox_v1_error_reason_proto_rawDesc = "" +
 	"\x17ERROR_REASON_LOOP_ENDED\x10\x12\x12&\n" +
 	"\"ERROR_REASON_POSITION_OUT_OF_RANGE\x10\x13\x12!\n" +
 	"\x1dERROR_REASON_FOREIGN_POSITION\x10\x14\x12\x1a\n" +
-	"\x16ERROR_REASON_DATA_LOSS\x10\x15BGZEgithub.com/signalbox-dev/signalbox/clients/go/signalboxpb;signalboxpbb\x06proto3"
+	"\x16ERROR_REASON_DATA_LOSS\x10\x15\x12\x1f\n" +
+	"\x1bERROR_REASON_LOOP_NOT_FOUND\x10\x16\x12\x1c\n" +
+	"\x18ERROR_REASON_LOOP_EXISTS\x10\x17\x12\x1f\n" +
+	"\x1bERROR_REASON_TOO_MANY_LOOPS\x10\x18\x12$\n" +
+	" ERROR_REASON_DELEGATION_TOO_DEEP\x10\x19BGZEgithub.com/signalbox-dev/signalbox/clients/go/signalboxpb;signalboxpbb\x06proto3"
 
 var (
 	file_signalbox_v1_error_reason_proto_rawDescOnce sync.Once

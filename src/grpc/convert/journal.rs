@@ -10,7 +10,7 @@ use crate::grpc::pb;
 use crate::grpc::pb::loop_event::Event as PbEvent;
 use crate::journal::Token;
 use crate::journal::event::{
-    Action, Entry, LoopEvent, Observation, RecoveryStrategy, RouteDecided, RouteMatch,
+    Action, Entry, LoopEvent, Observation, RecoveryStrategy, RouteDecided, RouteMatch, Terminated,
     TerminationReason, Usage,
 };
 
@@ -103,15 +103,20 @@ pub fn event_to(event: LoopEvent) -> pb::LoopEvent {
             name: event.name,
             data: event.data,
         }),
-        LoopEvent::Terminated(event) => PbEvent::Terminated(pb::Terminated {
-            reason: termination_reason_to(event.reason).into(),
-            iterations: small(event.iterations),
-            total_usage: usage_to(event.total_usage),
-            duration: duration_to(event.duration),
-            detail: event.detail,
-        }),
+        LoopEvent::Terminated(event) => PbEvent::Terminated(terminated_to(event)),
     };
     pb::LoopEvent { event: Some(event) }
+}
+
+/// Writes how a loop ended.
+pub fn terminated_to(event: Terminated) -> pb::Terminated {
+    pb::Terminated {
+        reason: termination_reason_to(event.reason).into(),
+        iterations: small(event.iterations),
+        total_usage: usage_to(event.total_usage),
+        duration: duration_to(event.duration),
+        detail: event.detail,
+    }
 }
 
 fn action_to(action: Action) -> pb::Action {
@@ -182,7 +187,8 @@ fn strategy_to(strategy: RecoveryStrategy) -> pb::RecoveryStrategy {
     }
 }
 
-fn termination_reason_to(reason: TerminationReason) -> pb::TerminationReason {
+/// Writes why a loop ended.
+pub fn termination_reason_to(reason: TerminationReason) -> pb::TerminationReason {
     match reason {
         TerminationReason::Completed => pb::TerminationReason::Completed,
         TerminationReason::MaxIterations => pb::TerminationReason::MaxIterations,
@@ -196,19 +202,22 @@ fn termination_reason_to(reason: TerminationReason) -> pb::TerminationReason {
     }
 }
 
-fn usage_to(usage: Usage) -> Option<pb::Usage> {
+/// Writes tokens.
+pub fn usage_to(usage: Usage) -> Option<pb::Usage> {
     Some(pb::Usage {
         input_tokens: large(usage.input_tokens),
         output_tokens: large(usage.output_tokens),
     })
 }
 
-fn duration_to(duration: Duration) -> Option<prost_types::Duration> {
+/// Writes a duration.
+pub fn duration_to(duration: Duration) -> Option<prost_types::Duration> {
     // Only one of more than 292 billion years has no form, and none is longer than that.
     prost_types::Duration::try_from(duration).ok()
 }
 
-fn small(number: u32) -> i32 {
+/// Writes a small number.
+pub fn small(number: u32) -> i32 {
     i32::try_from(number).unwrap_or(i32::MAX)
 }
 
