@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use super::args::RouteArgs;
 use super::{Failure, client, print_result, render};
@@ -15,6 +16,9 @@ use crate::grpc::response_of;
 use crate::journal::routes::decided;
 use crate::route::{KindFilter, Mode, Request, RouteResult};
 use crate::store::Store;
+
+/// How long a person waits without being told for what.
+const SILENCE: Duration = Duration::from_secs(2);
 
 pub(super) async fn run(args: &RouteArgs, config: Config) -> Result<ExitCode, Failure> {
     let request = request(args, &config)?;
@@ -89,7 +93,11 @@ async fn route_here(
     }
     let store = open_store(&config)?;
     let engine = Engine::over(&config, read_catalogue(&config.catalog.paths).await?, store).await?;
-    engine.settled().await;
+    let mut settled = std::pin::pin!(engine.settled());
+    if tokio::time::timeout(SILENCE, &mut settled).await.is_err() {
+        eprintln!("signalbox: the model reads the catalogue; later calls reuse its vectors");
+        settled.await;
+    }
     let result = engine.router.route(request).await;
     engine.close().await;
     Ok(answer(&engine, request, result, full))
