@@ -9,7 +9,7 @@ use std::sync::Arc;
 use rusqlite::Connection;
 
 use super::event::{Entry, LoopEvent};
-use super::record::{COLUMNS, LoopState, ROW_BYTES, State, Stored, TypeSet, damaged};
+use super::record::{COLUMNS, LoopState, Names, ROW_BYTES, State, Stored, TypeSet, damaged};
 use super::retention::last_before;
 use super::time::Timestamp;
 use super::token::{Token, scope_of};
@@ -372,20 +372,20 @@ struct Scan<'a> {
 impl Scan<'_> {
     fn run(&mut self, conn: &Connection, newest: u64) -> Result<(), StoreError> {
         let condition = if self.source.id.is_some() {
-            "e.loop = ?2 AND"
+            "loop = ?2 AND"
         } else {
             "?2 IS NULL AND"
         };
-        // Outer: a row whose loop is lost must be seen, not skipped.
         let mut query = conn.prepare_cached(&format!(
-            "SELECT {COLUMNS} FROM journal_events e LEFT JOIN journal_loops l ON l.id = e.loop
-             WHERE {condition} e.position > ?1 ORDER BY e.position LIMIT ?3"
+            "SELECT {COLUMNS} FROM journal_events
+             WHERE {condition} position > ?1 ORDER BY position LIMIT ?3"
         ))?;
         let limit = i64::try_from(SCANNED).unwrap_or(i64::MAX);
+        let mut names = Names::default();
         let mut rows = query.query((self.page.through.cast_signed(), self.source.id, limit))?;
         let mut scanned = 0;
         while let Some(row) = rows.next()? {
-            let stored = Stored::read(row)?;
+            let stored = Stored::read(conn, row, &mut names)?;
             self.check_place(&stored)?;
             if self
                 .filter
@@ -447,21 +447,22 @@ fn newest(conn: &Connection, filter: &Filter, count: usize) -> Result<Vec<Arc<En
         return Ok(Vec::new());
     };
     let condition = if source.id.is_some() {
-        "e.loop = ?1"
+        "loop = ?1"
     } else {
         "?1 IS NULL"
     };
     let mut query = conn.prepare_cached(&format!(
-        "SELECT {COLUMNS} FROM journal_events e LEFT JOIN journal_loops l ON l.id = e.loop
-         WHERE {condition} ORDER BY e.position DESC LIMIT ?2"
+        "SELECT {COLUMNS} FROM journal_events
+         WHERE {condition} ORDER BY position DESC LIMIT ?2"
     ))?;
+    let mut names = Names::default();
     let mut rows = query.query((source.id, i64::try_from(SCANNED).unwrap_or(i64::MAX)))?;
     let mut found = Vec::new();
     while let Some(row) = rows.next()? {
         if found.len() >= count {
             break;
         }
-        let stored = Stored::read(row)?;
+        let stored = Stored::read(conn, row, &mut names)?;
         if filter.allows_stored(&stored) {
             let entry = stored.entry()?;
             if filter.allows(&entry) {
@@ -480,14 +481,15 @@ pub(super) fn find_route(
     before: u64,
 ) -> Result<Result<Option<Arc<Entry>>, u64>, StoreError> {
     let mut query = conn.prepare_cached(&format!(
-        "SELECT {COLUMNS} FROM journal_events e LEFT JOIN journal_loops l ON l.id = e.loop
-         WHERE e.position < ?1 ORDER BY e.position DESC LIMIT ?2"
+        "SELECT {COLUMNS} FROM journal_events
+         WHERE position < ?1 ORDER BY position DESC LIMIT ?2"
     ))?;
     let limit = i64::try_from(SCANNED).unwrap_or(i64::MAX);
+    let mut names = Names::default();
     let mut rows = query.query((before.cast_signed(), limit))?;
     let (mut scanned, mut oldest) = (0, before);
     while let Some(row) = rows.next()? {
-        let stored = Stored::read(row)?;
+        let stored = Stored::read(conn, row, &mut names)?;
         (scanned, oldest) = (scanned + 1, stored.position);
         if stored.event_type != super::EventType::RouteDecided.number() {
             continue;

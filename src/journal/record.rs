@@ -13,8 +13,8 @@ use crate::store::StoreError;
 pub(super) const ROW_BYTES: u64 = 100;
 
 /// Columns of a row, in the order in which [`Stored::read`] takes them.
-pub(super) const COLUMNS: &str = "e.position, e.sequence, e.time, l.loop_id, e.agent_id, \
-     e.iteration, e.type, e.checksum, e.event";
+pub(super) const COLUMNS: &str =
+    "position, sequence, time, loop, agent_id, iteration, type, checksum, event";
 
 /// The one row of `journal_state`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -119,18 +119,44 @@ pub(super) struct Stored<'a> {
     pub event: &'a [u8],
 }
 
+/// Names of loops by their rows. Entries of a loop often stand together, so remembering the
+/// last one spares most lookups.
+#[derive(Default)]
+pub(super) struct Names {
+    id: i64,
+    name: Option<String>,
+}
+
+impl Names {
+    /// None for a loop that is not known.
+    fn get(&mut self, conn: &Connection, id: i64) -> Result<Option<&str>, StoreError> {
+        if self.name.is_none() || self.id != id {
+            let mut query =
+                conn.prepare_cached("SELECT loop_id FROM journal_loops WHERE id = ?1")?;
+            self.name = query.query_row([id], |row| row.get(0)).optional()?;
+            self.id = id;
+        }
+        Ok(self.name.as_deref())
+    }
+}
+
 impl<'a> Stored<'a> {
     /// Reads and checks a row with the [`COLUMNS`].
-    pub fn read(row: &'a Row<'_>) -> Result<Self, StoreError> {
+    pub fn read(
+        conn: &Connection,
+        row: &'a Row<'_>,
+        names: &'a mut Names,
+    ) -> Result<Self, StoreError> {
         let position: i64 = row.get(0)?;
+        // Of a loop that is lost, the row must be seen, not skipped.
+        let loop_id = names.get(conn, row.get(3)?)?;
         let read = || -> Option<(Self, u32)> {
-            let text = |at| row.get_ref(at).ok()?.as_str().ok();
             let stored = Self {
                 position: u64::try_from(position).ok()?,
                 sequence: u64::try_from(row.get::<_, i64>(1).ok()?).ok()?,
                 time: row.get(2).ok()?,
-                loop_id: text(3)?,
-                agent_id: text(4)?,
+                loop_id: loop_id?,
+                agent_id: row.get_ref(4).ok()?.as_str().ok()?,
                 iteration: row.get(5).ok()?,
                 event_type: row.get(6).ok()?,
                 // Not as text: what is no UTF-8 is for the checksum to notice.

@@ -37,6 +37,9 @@ pub(super) async fn run(shared: Weak<Shared>, mut queue: mpsc::Receiver<Job>) {
         let Some(shared) = shared.upgrade() else {
             return;
         };
+        // Those that were just answered get the chance to come back: a group of one, with the
+        // others waiting behind it, would cost a sync of its own.
+        tokio::task::yield_now().await;
         let mut bytes = first.prepared.bytes();
         let mut group = vec![first];
         while group.len() < GROUP && bytes < GROUP_BYTES {

@@ -5,7 +5,8 @@ use super::*;
 /// The next entries; skips the word that the follower has caught up.
 async fn next_entries(follow: &mut Follow) -> Vec<Arc<Entry>> {
     loop {
-        match follow.next().await.unwrap() {
+        let next = tokio::time::timeout(Duration::from_secs(20), follow.next());
+        match next.await.expect("was missed").unwrap() {
             Followed::Entries(entries) => return entries,
             Followed::CaughtUp => {}
             Followed::Behind => panic!("behind"),
@@ -292,9 +293,34 @@ async fn large_appends_reach_followers_through_the_store() {
     assert_eq!(follow.next().await.unwrap(), Followed::CaughtUp);
     append_each(&journal, "a", 1, 1).await;
     journal.append(batch("a", 2, 1_000)).await.unwrap();
+    // Nothing has to follow for it to arrive.
+    let seen = take(&mut follow, 1_001).await;
+    assert!(sequences(&seen).into_iter().eq(1..=1_001));
     append_each(&journal, "a", 1_002, 1).await;
-    let seen = take(&mut follow, 1_002).await;
-    assert!(sequences(&seen).into_iter().eq(1..=1_002));
+    assert_eq!(sequences(&take(&mut follow, 1).await), [1_002]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_comes_while_a_follower_joins_is_not_missed() {
+    let journal = in_memory(Options::default()).await;
+    append_each(&journal, "a", 1, 1).await;
+    for round in 2..1_000 {
+        let from = From::After(
+            journal
+                .follow(Filter::default(), From::Now)
+                .await
+                .unwrap()
+                .token(),
+        );
+        let mut follow = journal.follow(Filter::default(), from).await.unwrap();
+        let appending = tokio::spawn({
+            let journal = journal.clone();
+            async move { append_each(&journal, "a", round, 1).await }
+        });
+        // Nothing else comes that could tell the follower of what it has missed.
+        assert_eq!(sequences(&next_entries(&mut follow).await), [round]);
+        appending.await.unwrap();
+    }
 }
 
 #[tokio::test]
