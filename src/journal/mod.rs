@@ -6,6 +6,7 @@
 //! | `check` | its limits |
 //! | `append`, `writer` | one append; the one task that stores them, group by group |
 //! | `reader` | pages of what is stored |
+//! | `lookup` | the newest entries, open loops, a route |
 //! | `tail`, `follow` | the live end; replay first, then live |
 //! | `retention` | purging, and the limits of age, size and loop |
 //! | `routes` | routing decisions as events |
@@ -25,6 +26,7 @@ mod check;
 mod error;
 pub mod event;
 mod follow;
+mod lookup;
 mod reader;
 mod record;
 mod retention;
@@ -55,7 +57,8 @@ pub use check::{MAX_BATCH, MAX_EVENT_BYTES, RESERVED_PREFIX, check_loop_id, chec
 pub use error::JournalError;
 pub use event::{Entry, EventType, LoopEvent, NewEvent};
 pub use follow::{Follow, Followed, From};
-pub use reader::{Filter, Listing, OpenLoop};
+pub use lookup::OpenLoop;
+pub use reader::{Filter, Listing};
 pub use record::TypeSet;
 pub use retention::{Purge, Purged};
 pub use time::Timestamp;

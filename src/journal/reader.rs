@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use rusqlite::Connection;
 
-use super::event::{Entry, LoopEvent};
+use super::event::Entry;
 use super::record::{COLUMNS, LoopState, Names, ROW_BYTES, State, Stored, TypeSet, damaged};
 use super::retention::last_before;
 use super::time::Timestamp;
@@ -18,7 +18,7 @@ use crate::store::StoreError;
 
 /// Rows that one page looks at, at most: some 50 ms of work. A page that finds little among
 /// them ends early.
-const SCANNED: usize = 50_000;
+pub(super) const SCANNED: usize = 50_000;
 
 /// Bytes of events in one page, from which on it ends.
 const PAGE_BYTES: usize = 1 << 20;
@@ -61,7 +61,7 @@ impl Filter {
             && self.until.is_none_or(|until| entry.timestamp < until)
     }
 
-    fn allows_stored(&self, stored: &Stored<'_>) -> bool {
+    pub(super) fn allows_stored(&self, stored: &Stored<'_>) -> bool {
         self.agent_id
             .as_ref()
             .is_none_or(|agent| agent == stored.agent_id)
@@ -119,17 +119,6 @@ impl Listing {
     }
 }
 
-/// A loop that has no `Terminated` yet.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OpenLoop {
-    /// The loop.
-    pub loop_id: String,
-    /// Sequence of its newest event.
-    pub last_sequence: u64,
-    /// Sequence of the newest event that is not kept any more; 0 where all are.
-    pub purged_sequence: u64,
-}
-
 impl Journal {
     /// One page of the entries that a filter lets through; `after` is the `next` of the page
     /// before. What is purged between two pages is missing from the later one.
@@ -156,48 +145,6 @@ impl Journal {
             next: (!page.is_last).then_some(place),
             place,
         })
-    }
-
-    /// The newest entries that a filter lets through, oldest first; looks at a bounded number
-    /// of entries, so it may find fewer than there are.
-    ///
-    /// # Errors
-    ///
-    /// Storage errors.
-    pub async fn newest(
-        &self,
-        filter: &Filter,
-        count: usize,
-    ) -> Result<Vec<Arc<Entry>>, JournalError> {
-        let filter = filter.clone();
-        let found = self
-            .shared
-            .store
-            .read(move |conn| newest(conn, &filter, count));
-        Ok(found.await?)
-    }
-
-    /// Loops that have no `Terminated` yet, oldest first.
-    ///
-    /// # Errors
-    ///
-    /// Storage errors.
-    pub async fn open_loops(&self) -> Result<Vec<OpenLoop>, JournalError> {
-        let found = self.shared.store.read(|conn| {
-            let mut query = conn.prepare_cached(
-                "SELECT loop_id, last_sequence, purged_sequence FROM journal_loops
-                 WHERE ended = 0 ORDER BY id",
-            )?;
-            let rows = query.query_map([], |row| {
-                Ok(OpenLoop {
-                    loop_id: row.get(0)?,
-                    last_sequence: super::record::unsigned(row, 1)?,
-                    purged_sequence: super::record::unsigned(row, 2)?,
-                })
-            })?;
-            Ok(rows.collect::<Result<Vec<_>, _>>()?)
-        });
-        Ok(found.await?)
     }
 
     /// One page.
@@ -255,9 +202,9 @@ pub(super) struct Gone {
 }
 
 /// What is read of: all of the journal or one loop, and what is known of it.
-struct Source {
+pub(super) struct Source {
     /// Row of the loop.
-    id: Option<i64>,
+    pub id: Option<i64>,
     /// Position of the newest entry.
     last: u64,
     /// Largest position that was purged.
@@ -268,7 +215,11 @@ struct Source {
 
 impl Source {
     /// None where nothing is known of the loop.
-    fn find(conn: &Connection, state: &State, filter: &Filter) -> Result<Option<Self>, StoreError> {
+    pub fn find(
+        conn: &Connection,
+        state: &State,
+        filter: &Filter,
+    ) -> Result<Option<Self>, StoreError> {
         let Some(loop_id) = &filter.loop_id else {
             return Ok(Some(Self {
                 id: None,
@@ -439,70 +390,4 @@ impl Scan<'_> {
             )),
         }
     }
-}
-
-fn newest(conn: &Connection, filter: &Filter, count: usize) -> Result<Vec<Arc<Entry>>, StoreError> {
-    let state = State::require(conn)?;
-    let Some(source) = Source::find(conn, &state, filter)? else {
-        return Ok(Vec::new());
-    };
-    let condition = if source.id.is_some() {
-        "loop = ?1"
-    } else {
-        "?1 IS NULL"
-    };
-    let mut query = conn.prepare_cached(&format!(
-        "SELECT {COLUMNS} FROM journal_events
-         WHERE {condition} ORDER BY position DESC LIMIT ?2"
-    ))?;
-    let mut names = Names::default();
-    let mut rows = query.query((source.id, i64::try_from(SCANNED).unwrap_or(i64::MAX)))?;
-    let mut found = Vec::new();
-    while let Some(row) = rows.next()? {
-        if found.len() >= count {
-            break;
-        }
-        let stored = Stored::read(conn, row, &mut names)?;
-        if filter.allows_stored(&stored) {
-            let entry = stored.entry()?;
-            if filter.allows(&entry) {
-                found.push(Arc::new(entry));
-            }
-        }
-    }
-    found.reverse();
-    Ok(found)
-}
-
-/// Looks for the newest decision with a route id.
-pub(super) fn find_route(
-    conn: &Connection,
-    route_id: &str,
-    before: u64,
-) -> Result<Result<Option<Arc<Entry>>, u64>, StoreError> {
-    let mut query = conn.prepare_cached(&format!(
-        "SELECT {COLUMNS} FROM journal_events
-         WHERE position < ?1 ORDER BY position DESC LIMIT ?2"
-    ))?;
-    let limit = i64::try_from(SCANNED).unwrap_or(i64::MAX);
-    let mut names = Names::default();
-    let mut rows = query.query((before.cast_signed(), limit))?;
-    let (mut scanned, mut oldest) = (0, before);
-    while let Some(row) = rows.next()? {
-        let stored = Stored::read(conn, row, &mut names)?;
-        (scanned, oldest) = (scanned + 1, stored.position);
-        if stored.event_type != super::EventType::RouteDecided.number() {
-            continue;
-        }
-        let entry = stored.entry()?;
-        if matches!(&entry.event, LoopEvent::RouteDecided(decided) if decided.route_id == route_id)
-        {
-            return Ok(Ok(Some(Arc::new(entry))));
-        }
-    }
-    Ok(if scanned < SCANNED {
-        Ok(None)
-    } else {
-        Err(oldest)
-    })
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use sha2::{Digest, Sha256};
 
 use super::event::{Entry, LoopEvent, RouteDecided, RouteMatch, RouteRequest};
-use super::{Append, Journal, JournalError, NewEvent, ROUTES_LOOP, reader};
+use super::{Append, Journal, JournalError, NewEvent, ROUTES_LOOP, lookup};
 use crate::route::{KindFilter, Request, RouteResult};
 
 /// Decisions of one append; each may hold a large prompt.
@@ -147,7 +147,7 @@ impl Journal {
             let found = self
                 .shared
                 .store
-                .read(move |conn| reader::find_route(conn, &route_id, before))
+                .read(move |conn| lookup::find_route(conn, &route_id, before))
                 .await?;
             match found {
                 Ok(found) => return Ok(found),

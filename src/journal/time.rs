@@ -155,7 +155,7 @@ impl<'de> Deserialize<'de> for Timestamp {
 }
 
 /// A [`Duration`] as whole microseconds.
-pub(super) mod micros {
+pub(in crate::journal) mod micros {
     use super::*;
 
     pub fn serialize<S: Serializer>(value: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
