@@ -1,8 +1,9 @@
 //! What is known of each encoder: which texts of an entry it is shown, how its similarities
 //! are weighed, and how a sum becomes a probability.
 //!
-//! All constants were chosen on the development halves of public tool-choice sets, never for
-//! one set alone; docs/routing.md has the figures.
+//! The weights were chosen on the development halves of public tool-choice sets, never for one
+//! set alone, and so was the calibration of the multilingual encoder; the other calibrations
+//! are set by hand. docs/routing.md has the figures.
 
 use super::confidence::Calibration;
 
