@@ -24,6 +24,7 @@
 //! | [`error`] | errors that name the field and the limit |
 
 pub mod app;
+pub mod calibrate;
 pub mod catalog;
 pub mod cli;
 pub mod config;

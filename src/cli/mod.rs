@@ -4,6 +4,7 @@
 //! 64 the command line or the configuration is wrong.
 
 mod args;
+mod calibrate;
 mod client;
 mod eval;
 mod journal;
@@ -107,6 +108,11 @@ fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
                 Err(Failure::Usage(anyhow::anyhow!(message)))
             }
         },
+        Command::Calibrate(args) => {
+            let config = load(args.engine.overrides(Overrides::new()))?;
+            start_log(&config.log, "warn");
+            runtime()?.block_on(calibrate::run(&args, config))
+        }
         Command::Models(args) => {
             let config = load(args.overrides())?;
             start_log(&config.log, "warn");

@@ -82,7 +82,17 @@ impl Bert {
     ///
     /// # Errors
     /// Where `ids` is empty, too long or unknown, and where the result is not finite.
+    #[cfg(test)]
     pub(super) fn forward(&self, ids: &[u32]) -> Result<Vec<f32>, String> {
+        Ok(self.forward_with_middle(ids)?.0)
+    }
+
+    /// The vector of one text, and the mean of its states in the middle of the layers, as it
+    /// is: what the lower half makes of a text is plain features such as its language.
+    ///
+    /// # Errors
+    /// Like [`Bert::forward`].
+    pub(super) fn forward_with_middle(&self, ids: &[u32]) -> Result<(Vec<f32>, Vec<f32>), String> {
         let (vocab, positions) = (self.config.vocab_size, self.config.max_position_embeddings);
         if ids.is_empty() || ids.len() > positions {
             return Err(format!("{} ids, expected 1 to {positions}", ids.len()));
@@ -91,17 +101,22 @@ impl Bert {
         if let Some(id) = ids.iter().find(|id| **id as usize >= vocab) {
             return Err(format!("id {id} is not below {vocab}"));
         }
-        let mean = self.mean_hidden(ids).map_err(|error| error.to_string())?;
-        unit(mean)
+        let (last, middle) = self.mean_hidden(ids).map_err(|error| error.to_string())?;
+        Ok((unit(last)?, middle))
     }
 
-    fn mean_hidden(&self, ids: &[u32]) -> candle_core::Result<Vec<f32>> {
+    fn mean_hidden(&self, ids: &[u32]) -> candle_core::Result<(Vec<f32>, Vec<f32>)> {
         let ids = Tensor::new(ids, &self.device)?;
         let mut hidden = self.embeddings.forward(&ids)?;
-        for layer in &self.layers {
+        let (lower, upper) = self.layers.split_at(self.layers.len() / 2);
+        for layer in lower {
             hidden = layer.forward(&hidden)?;
         }
-        hidden.mean(0)?.to_vec1()
+        let middle = hidden.mean(0)?.to_vec1()?;
+        for layer in upper {
+            hidden = layer.forward(&hidden)?;
+        }
+        Ok((hidden.mean(0)?.to_vec1()?, middle))
     }
 }
 

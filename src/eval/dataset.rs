@@ -29,6 +29,18 @@ fn undetermined() -> String {
 }
 
 impl Query {
+    /// A prompt with the ids of its right entries.
+    pub fn new(query: String, gold: Vec<String>) -> Self {
+        Self {
+            query,
+            lang: undetermined(),
+            gold,
+            candidates: None,
+            kind: None,
+            line: 0,
+        }
+    }
+
     /// Kind of out of scope, without its detail.
     pub fn oos_kind(&self) -> &str {
         let kind = self.kind.as_deref().unwrap_or("unspecified");
