@@ -45,6 +45,8 @@ pub fn stderr(output: &Output) -> String {
 pub struct Server {
     child: Child,
     lines: mpsc::Receiver<String>,
+    /// Address of the admin listener.
+    pub admin: String,
     pub address: String,
     pub socket: PathBuf,
     dir: tempfile::TempDir,
@@ -61,6 +63,11 @@ impl Server {
 
     /// Starts a server and waits until it listens.
     pub fn spawn(extra: &[&str]) -> Self {
+        Self::spawn_with(extra, &[])
+    }
+
+    /// The same with variables of the environment.
+    pub fn spawn_with(extra: &[&str], env: &[(&str, &str)]) -> Self {
         let dir = tempfile::tempdir().expect("temporary folder");
         let catalogue = dir.path().join("small.yaml");
         std::fs::write(&catalogue, SMALL_CATALOGUE).expect("catalogue written");
@@ -70,6 +77,9 @@ impl Server {
             .arg(&socket)
             .arg("--catalog")
             .arg(&catalogue)
+            // Servers of tests run side by side.
+            .env("SIGNALBOX_ADMIN__LISTEN", "127.0.0.1:0")
+            .envs(env.iter().copied())
             .args(extra)
             .stdout(Stdio::piped())
             .stderr(Stdio::inherit())
@@ -87,10 +97,13 @@ impl Server {
         let mut server = Self {
             child,
             lines,
+            admin: String::new(),
             address: String::new(),
             socket,
             dir,
         };
+        let line = server.wait_for("admin on ");
+        server.admin = line.trim_start_matches("admin on ").to_owned();
         let line = server.wait_for("listening on 127.0.0.1:");
         server.address = line.trim_start_matches("listening on ").to_owned();
         server.wait_for("listening on unix:");
