@@ -69,7 +69,8 @@ def measure(binary: str, model: str, data: pathlib.Path, threads: int, prompts: 
         with Client.connect(address, timeout=60) as client, ThreadPoolExecutor(32) as pool:
             words = ("branch", "invoice", "Kubernetes", "résumé", "表格", "deploy", "poem", "query")
             texts = [
-                f"{words[n % 8]} {words[n // 8 % 8]} number {n} for the team" for n in range(prompts)
+                f"{words[n % 8]} {words[n // 8 % 8]} number {n} for the team"
+                for n in range(prompts)
             ]
             started = time.monotonic()
             list(pool.map(client.route, texts))
@@ -96,9 +97,7 @@ def main() -> None:
     for model in arguments.model or MODELS:
         for state in ("first start", "restart"):
             data = pathlib.Path(tempfile.gettempdir()) / f"signalbox-measure-{os.getpid()}-{model}"
-            row = measure(
-                arguments.binary, model, data, arguments.threads, arguments.prompts
-            )
+            row = measure(arguments.binary, model, data, arguments.threads, arguments.prompts)
             print(row.replace("|", f"| {state},", 1))
             sys.stdout.flush()
         shutil.rmtree(data, ignore_errors=True)

