@@ -65,7 +65,7 @@ $(MODELS_READY): models/fetch.py $(wildcard models/manifest.toml)
 # Checking it
 
 .PHONY: test
-test: lint models rust-test feature-check stubs-check python-test go-test deploy-test ## Run every check and every test
+test: lint models rust-test feature-check stubs-check python-test go-test node-test deploy-test ## Run every check and every test
 	$(call say,test: everything passed)
 
 .PHONY: lint
@@ -133,6 +133,19 @@ python-test: $(VENV_READY) debug-build ## End-to-end tests through the Python cl
 go-test: debug-build ## End-to-end tests through the Go client
 	$(call say,go-test: go test against $(SIGNALBOX_BIN))
 	@cd $(GO_CLIENT) && SIGNALBOX_BIN='$(abspath $(SIGNALBOX_BIN))' $(GO) test -count=1 ./...
+
+NODE_READY := clients/node/node_modules/.package-lock.json
+
+$(NODE_READY): clients/node/package-lock.json
+	$(call say,node: npm ci in clients/node)
+	@cd clients/node && npm ci --silent --ignore-scripts --no-audit --no-fund
+	@touch $@
+
+# An example beside the two clients: without Node.js the rest is tested all the same.
+.PHONY: node-test
+node-test: debug-build $(if $(shell command -v npm),$(NODE_READY)) ## Run the Node.js example, where there is a Node.js
+	$(call say,node-test: $(if $(shell command -v npm),node --test,no npm here))
+	@$(if $(shell command -v npm),cd clients/node && SIGNALBOX_BIN='$(abspath $(SIGNALBOX_BIN))' node --test)
 
 .PHONY: deploy-test
 deploy-test: $(DEPLOY_TOOLS_READY) debug-build ## Render, validate and lint all that deploy/ holds

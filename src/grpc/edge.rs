@@ -59,6 +59,7 @@ pub struct Edge {
 impl Edge {
     /// Puts the services behind the limits.
     pub fn new(routes: Routes, limits: &LimitsConfig, draining: CancellationToken) -> Self {
+        told::expect_reasons();
         Self {
             routes: routes.prepare(),
             short: Arc::new(Semaphore::new(limits.max_in_flight)),

@@ -13,7 +13,8 @@ use tonic_types::StatusExt;
 
 use super::error::{DOMAIN, Reason};
 use super::pb;
-use crate::telemetry::{Call, Ended, Methods};
+use crate::route::DegradedReason;
+use crate::telemetry::{Call, Ended, Methods, count};
 
 /// Methods of the libraries' services, which our descriptors do not hold.
 const FOREIGN: [&str; 5] = [
@@ -37,6 +38,18 @@ pub(super) fn methods(traced: impl Fn(&str) -> bool) -> Methods {
     });
     let names: Vec<String> = ours.chain(FOREIGN.map(str::to_owned)).collect();
     Methods::new(names, traced)
+}
+
+/// Begins the counters of everything that can go wrong.
+pub(super) fn expect_reasons() {
+    let reasons = (1..).map_while(|number| Reason::try_from(number).ok());
+    let errors: Vec<_> = reasons.map(name).collect();
+    let degraded = DegradedReason::ALL.map(DegradedReason::as_str);
+    count::expect(&errors, &degraded);
+}
+
+fn name(reason: Reason) -> &'static str {
+    reason.as_str_name().trim_start_matches("ERROR_REASON_")
 }
 
 /// Lets a call end with its response.
@@ -64,9 +77,7 @@ fn ended(status: &Status) -> Ended {
                 | Code::Unavailable
                 | Code::DataLoss
         ),
-        reason: reason.map_or("", |reason| {
-            reason.as_str_name().trim_start_matches("ERROR_REASON_")
-        }),
+        reason: reason.map_or("", name),
     }
 }
 

@@ -115,10 +115,7 @@ impl Call {
             let seconds = self.begun.elapsed().as_secs_f64();
             instruments.call_duration.record(seconds, &attributes);
             if !ended.reason.is_empty() {
-                let attributes = [
-                    KeyValue::new("rpc.method", self.method.clone()),
-                    KeyValue::new("signalbox.reason", ended.reason),
-                ];
+                let attributes = [KeyValue::new("signalbox.reason", ended.reason)];
                 instruments.call_errors.add(1, &attributes);
             }
         }
