@@ -4,12 +4,11 @@
 mod common;
 
 use std::collections::HashMap;
-use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpListener;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use common::{PATIENCE, Server, signalbox};
+use common::{Server, http, signalbox, value};
 use opentelemetry_proto::tonic::collector::metrics::v1::metrics_service_server::{
     MetricsService, MetricsServiceServer,
 };
@@ -149,37 +148,11 @@ async fn end(mut server: Server) {
     assert_eq!(status.code(), Some(0));
 }
 
-/// One HTTP/1.1 exchange: status and body.
-fn http(address: &str, request: &str) -> (u16, String) {
-    let mut stream = TcpStream::connect(address).expect("connects");
-    stream.set_read_timeout(Some(PATIENCE)).expect("set");
-    write!(
-        stream,
-        "{request} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
-    )
-    .expect("sent");
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).expect("answered");
-    let (head, body) = answer.split_once("\r\n\r\n").expect("head and body");
-    let status = head.split(' ').nth(1).and_then(|code| code.parse().ok());
-    (status.expect("status"), body.to_owned())
-}
-
 async fn get(server: &Server, path: &str) -> (u16, String) {
     let (address, request) = (server.admin.clone(), format!("GET {path}"));
     tokio::task::spawn_blocking(move || http(&address, &request))
         .await
         .expect("answers")
-}
-
-/// Value of a series: its name and labels up to the space, written as they are shown.
-fn value(metrics: &str, name: &str, labels: &[&str]) -> Option<f64> {
-    let mut found = metrics.lines().filter(|line| {
-        let (series, _) = line.split_once(' ').unwrap_or((line, ""));
-        let (base, _) = series.split_once('{').unwrap_or((series, ""));
-        base == name && labels.iter().all(|label| series.contains(label))
-    });
-    found.next()?.rsplit(' ').next()?.parse().ok()
 }
 
 #[tokio::test(flavor = "multi_thread")]

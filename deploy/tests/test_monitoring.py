@@ -72,7 +72,7 @@ def metrics(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             yield answer.read().decode()
     finally:
         process.terminate()
-        process.wait(60)
+        process.communicate(timeout=60)
 
 
 def promtool_check(text: str) -> subprocess.CompletedProcess[str]:

@@ -41,6 +41,34 @@ pub fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
+/// One HTTP/1.1 exchange: status and body.
+pub fn http(address: &str, request: &str) -> (u16, String) {
+    use std::io::{Read, Write};
+
+    let mut stream = std::net::TcpStream::connect(address).expect("connects");
+    stream.set_read_timeout(Some(PATIENCE)).expect("set");
+    write!(
+        stream,
+        "{request} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+    )
+    .expect("sent");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).expect("answered");
+    let (head, body) = answer.split_once("\r\n\r\n").expect("head and body");
+    let status = head.split(' ').nth(1).and_then(|code| code.parse().ok());
+    (status.expect("status"), body.to_owned())
+}
+
+/// Value of a series: its name and labels up to the space, written as they are shown.
+pub fn value(metrics: &str, name: &str, labels: &[&str]) -> Option<f64> {
+    let mut found = metrics.lines().filter(|line| {
+        let (series, _) = line.split_once(' ').unwrap_or((line, ""));
+        let (base, _) = series.split_once('{').unwrap_or((series, ""));
+        base == name && labels.iter().all(|label| series.contains(label))
+    });
+    found.next()?.rsplit(' ').next()?.parse().ok()
+}
+
 /// A running server.
 pub struct Server {
     child: Child,
