@@ -53,7 +53,10 @@ impl TraceService for Collector {
         &self,
         request: Request<ExportTraceServiceRequest>,
     ) -> Result<Response<ExportTraceServiceResponse>, Status> {
-        self.traces.lock().unwrap().push(request.into_inner());
+        self.traces
+            .lock()
+            .expect("not poisoned")
+            .push(request.into_inner());
         Ok(Response::new(Default::default()))
     }
 }
@@ -64,7 +67,10 @@ impl MetricsService for Collector {
         &self,
         request: Request<ExportMetricsServiceRequest>,
     ) -> Result<Response<ExportMetricsServiceResponse>, Status> {
-        self.metrics.lock().unwrap().push(request.into_inner());
+        self.metrics
+            .lock()
+            .expect("not poisoned")
+            .push(request.into_inner());
         Ok(Response::new(Default::default()))
     }
 }
@@ -86,7 +92,7 @@ impl Collector {
     }
 
     fn spans(&self) -> Vec<Span> {
-        let traces = self.traces.lock().unwrap();
+        let traces = self.traces.lock().expect("not poisoned");
         let resources = traces.iter().flat_map(|request| &request.resource_spans);
         let scopes = resources.flat_map(|resource| &resource.scope_spans);
         scopes.flat_map(|scope| scope.spans.clone()).collect()
@@ -104,7 +110,7 @@ impl Collector {
     }
 
     fn metric_names(&self) -> Vec<String> {
-        let metrics = self.metrics.lock().unwrap();
+        let metrics = self.metrics.lock().expect("not poisoned");
         let resources = metrics.iter().flat_map(|request| &request.resource_metrics);
         let scopes = resources.flat_map(|resource| &resource.scope_metrics);
         let metrics = scopes.flat_map(|scope| &scope.metrics);
@@ -252,7 +258,7 @@ async fn prompts_are_told_only_where_that_is_asked_for() {
         .collect();
     assert_eq!(told, [PROMPT, PROMPT], "of the call and of the stream");
     assert!(collector.metric_names().is_empty());
-    let traces = collector.traces.lock().unwrap();
+    let traces = collector.traces.lock().expect("not poisoned");
     let resource = traces[0].resource_spans[0]
         .resource
         .clone()
