@@ -31,6 +31,8 @@ GO_CLIENT := clients/go
 PY_STUBS := $(PY_CLIENT)/src/signalbox_client/_generated
 GO_STUBS := $(GO_CLIENT)/signalboxpb
 MODELS_READY := models/weights/.fetched
+DEPLOY_TOOLS := $(VENV)/tools
+DEPLOY_TOOLS_READY := $(DEPLOY_TOOLS)/.ready
 
 say = @printf '==> %s\n' "$(1)"
 
@@ -63,7 +65,7 @@ $(MODELS_READY): models/fetch.py $(wildcard models/manifest.toml)
 # Checking it
 
 .PHONY: test
-test: lint models rust-test feature-check stubs-check python-test go-test ## Run every check and every test
+test: lint models rust-test feature-check stubs-check python-test go-test node-test deploy-test ## Run every check and every test
 	$(call say,test: everything passed)
 
 .PHONY: lint
@@ -84,8 +86,8 @@ proto-lint: $(VENV_READY) ## buf lint
 .PHONY: python-lint
 python-lint: $(VENV_READY) ## ruff and mypy
 	$(call say,python-lint: ruff and mypy)
-	@$(VENV_BIN)/python -m ruff format --check --quiet $(PY_CLIENT)
-	@$(VENV_BIN)/python -m ruff check --quiet $(PY_CLIENT)
+	@$(VENV_BIN)/python -m ruff format --check --quiet $(PY_CLIENT) deploy
+	@$(VENV_BIN)/python -m ruff check --quiet $(PY_CLIENT) deploy
 	@cd $(PY_CLIENT) && $(VENV_BIN)/python -m mypy --no-error-summary
 
 .PHONY: go-lint
@@ -132,6 +134,25 @@ go-test: debug-build ## End-to-end tests through the Go client
 	$(call say,go-test: go test against $(SIGNALBOX_BIN))
 	@cd $(GO_CLIENT) && SIGNALBOX_BIN='$(abspath $(SIGNALBOX_BIN))' $(GO) test -count=1 ./...
 
+NODE_READY := clients/node/node_modules/.package-lock.json
+
+$(NODE_READY): clients/node/package-lock.json
+	$(call say,node: npm ci in clients/node)
+	@cd clients/node && npm ci --silent --ignore-scripts --no-audit --no-fund
+	@touch $@
+
+# An example beside the two clients: without Node.js the rest is tested all the same.
+.PHONY: node-test
+node-test: debug-build $(if $(shell command -v npm),$(NODE_READY)) ## Run the Node.js example, where there is a Node.js
+	$(call say,node-test: $(if $(shell command -v npm),node --test,no npm here))
+	@$(if $(shell command -v npm),cd clients/node && SIGNALBOX_BIN='$(abspath $(SIGNALBOX_BIN))' node --test)
+
+.PHONY: deploy-test
+deploy-test: $(DEPLOY_TOOLS_READY) debug-build ## Render, validate and lint all that deploy/ holds
+	$(call say,deploy-test: pytest deploy/tests)
+	@SIGNALBOX_BIN='$(abspath $(SIGNALBOX_BIN))' SIGNALBOX_TOOLS='$(abspath $(DEPLOY_TOOLS))' \
+		$(VENV_BIN)/python -m pytest -c deploy/tests/pytest.ini deploy/tests
+
 # Generated stubs
 
 .PHONY: generate
@@ -153,12 +174,24 @@ stubs-check: $(VENV_READY) ## Fail if the committed stubs are not what proto/ ge
 
 # Tools
 
-$(VENV_READY): $(PY_CLIENT)/requirements-dev.txt $(PY_CLIENT)/pyproject.toml
-	$(call say,venv: $(VENV) from $(PY_CLIENT)/requirements-dev.txt)
+REQUIREMENTS := $(PY_CLIENT)/requirements-dev.txt $(PY_CLIENT)/requirements-examples.txt \
+	deploy/tests/requirements.txt
+
+$(VENV_READY): $(REQUIREMENTS) $(PY_CLIENT)/pyproject.toml
+	$(call say,venv: $(VENV) from $(REQUIREMENTS))
 	@$(VENV)/bin/python -c '' 2>/dev/null || $(PYTHON) -m venv --clear $(VENV)
-	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r $(PY_CLIENT)/requirements-dev.txt
+	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check $(addprefix -r ,$(REQUIREMENTS))
 	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check \
 		--no-deps --no-build-isolation --editable $(PY_CLIENT)
+	@touch $@
+
+# helm, kubectl and promtool, in pinned versions where the machine allows.
+.PHONY: deploy-tools
+deploy-tools: $(DEPLOY_TOOLS_READY) ## Fetch helm, kubectl and promtool for deploy-test
+
+$(DEPLOY_TOOLS_READY): deploy/tests/fetch_tools.py $(VENV_READY)
+	$(call say,deploy-tools: fetch into $(DEPLOY_TOOLS))
+	@$(VENV_BIN)/python deploy/tests/fetch_tools.py $(DEPLOY_TOOLS)
 	@touch $@
 
 .PHONY: clean

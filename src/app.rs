@@ -7,10 +7,11 @@ use std::time::Duration;
 use anyhow::{Context, anyhow};
 use tokio_util::sync::CancellationToken;
 
+use crate::admin::{Admin, Shown};
 use crate::catalog::import::{self, Imported, Severity};
 use crate::config::{Config, ModelConfig};
 use crate::embed::{EmbedConfig, Embedder, ModelState};
-use crate::grpc::{self, Domain, Doors, Edge};
+use crate::grpc::{self, Domain, Doors, Edge, HealthDoor};
 use crate::index::Index;
 use crate::journal::Journal;
 use crate::lifecycle::{Blocker, Readiness, Signals, exit_on_second};
@@ -18,6 +19,7 @@ use crate::registry::Registry;
 use crate::route::{Fitted, MAX_FILE_BYTES, Router};
 use crate::session::LoopHub;
 use crate::store::Store;
+use crate::telemetry::{self, Observed, Telemetry};
 
 /// How long the database may take to close after the drain.
 const CLOSE: Duration = Duration::from_secs(5);
@@ -115,13 +117,28 @@ impl Engine {
 
 /// Serves until a signal comes, then drains. `announce` is told each line meant for the
 /// person or script that started the server.
-pub async fn serve(config: Config, announce: impl Fn(String)) -> anyhow::Result<()> {
+pub async fn serve(
+    config: Config,
+    telemetry: Telemetry,
+    announce: impl Fn(String),
+) -> anyhow::Result<()> {
     let mut signals = Signals::listen().context("cannot listen for signals")?;
     let readiness = Arc::new(Readiness::new(blockers(&config.model)));
     // Bound before anything slow: an address in use is known at once. Served only when the
     // catalogue is loaded; until then connections wait in the listener's queue.
     let doors = Doors::bind(config.server.tcp(), config.server.uds.as_deref()).await?;
     let addresses = doors.addresses();
+    // Served from now on: probes are answered while the catalogue is read.
+    if let Some(admin) = Admin::bind(config.admin.door()).await? {
+        if let Some(address) = admin.address() {
+            announce(format!("admin on {address}"));
+        }
+        tokio::spawn(admin.serve(Shown {
+            health: HealthDoor::open(&readiness).await,
+            readiness: readiness.clone(),
+            telemetry: telemetry.clone(),
+        }));
+    }
     let engine = Engine::build(&config, &config.catalog.paths).await?;
     if config.store.data_dir.is_none() {
         tracing::warn!("no store.data_dir: changes are kept in memory and lost at the end");
@@ -139,8 +156,8 @@ pub async fn serve(config: Config, announce: impl Fn(String)) -> anyhow::Result<
         router: engine.router.clone(),
         registry: engine.registry.clone(),
         embedder: engine.embedder.clone(),
-        journal,
-        loops,
+        journal: journal.clone(),
+        loops: loops.clone(),
         journal_routes: config.journal.routes,
         heartbeat: config.journal.heartbeat(),
         readiness: readiness.clone(),
@@ -152,6 +169,19 @@ pub async fn serve(config: Config, announce: impl Fn(String)) -> anyhow::Result<
         .await
         .context("reflection cannot be built")?;
     let edge = Edge::new(routes, &config.limits, draining.clone());
+    let counts = edge.clone();
+    telemetry::observe(
+        &telemetry.meter(),
+        &Observed {
+            index: engine.registry.index().clone(),
+            embedder: engine.embedder.clone(),
+            loops,
+            journal,
+            readiness: readiness.clone(),
+            data_dir: config.store.data_dir.clone(),
+            calls: Arc::new(move || counts.counts()),
+        },
+    );
     let grace = config.server.drain();
     let mut server = tokio::spawn(grpc::serve(doors, edge, draining.clone(), grace));
     for address in addresses {
@@ -191,6 +221,7 @@ pub async fn serve(config: Config, announce: impl Fn(String)) -> anyhow::Result<
         Err(error) => tracing::error!(%error, "the server failed while draining"),
     }
     engine.close().await;
+    telemetry.stop().await;
     Ok(())
 }
 

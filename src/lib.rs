@@ -8,6 +8,7 @@
 //! |---|---|
 //! | [`cli`] | the command line and its exit codes |
 //! | [`config`] | every setting, its default and its limits |
+//! | [`admin`] | the operator's listener: health, metrics |
 //! | [`app`] | the composition root: build, bind, serve, drain |
 //! | [`journal`] | what happened in loops: durable, streamed, replayable |
 //! | [`lifecycle`] | readiness and signals |
@@ -19,10 +20,12 @@
 //! | [`store`] | the one SQLite file |
 //! | [`catalog`] | entries, and the files they are read from |
 //! | [`session`] | the loop guard: configuration, tool profile, loop rules, budgets |
+//! | [`telemetry`] | log, traces, metrics |
 //! | [`text`] | tokens, scripts, nearest names, globs, similarity |
 //! | [`eval`] | measuring the router on labelled prompts |
 //! | [`error`] | errors that name the field and the limit |
 
+pub mod admin;
 pub mod app;
 pub mod calibrate;
 pub mod catalog;
@@ -39,6 +42,7 @@ pub mod registry;
 pub mod route;
 pub mod session;
 pub mod store;
+pub mod telemetry;
 pub mod text;
 
 /// Compiled-in features, sorted.

@@ -80,10 +80,7 @@ func serveAndRun(m *testing.M) (code int, err error) {
 	var output bytes.Buffer
 	server := exec.Command(binary, arguments...)
 	server.Dir, server.Stdout, server.Stderr = folder, &output, &output
-	// Its settings are the flags above and nothing of whoever runs the tests.
-	server.Env = slices.DeleteFunc(os.Environ(), func(each string) bool {
-		return strings.HasPrefix(each, "SIGNALBOX_")
-	})
+	server.Env = cleanEnvironment()
 	if err := server.Start(); err != nil {
 		return 0, err
 	}
@@ -113,6 +110,48 @@ func serveAndRun(m *testing.M) (code int, err error) {
 		return code, fmt.Errorf("the server did not end within %s of SIGTERM", stopTime)
 	}
 	return code, nil
+}
+
+// cleanEnvironment has no settings of whoever runs the tests: a server's are its flags.
+func cleanEnvironment() []string {
+	clean := slices.DeleteFunc(os.Environ(), func(each string) bool {
+		return strings.HasPrefix(each, "SIGNALBOX_")
+	})
+	return append(clean, "SIGNALBOX_ADMIN__LISTEN=")
+}
+
+// spawn starts a server of a test's own, without a model, and waits until it is ready. It is killed
+// with the test, or before by the function returned.
+func spawn(t *testing.T, address, data string) (kill func()) {
+	t.Helper()
+	repository, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	binary, err := findBinary(repository)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := exec.Command(binary, "serve", "--listen", address, "--data-dir", data,
+		"--model", "none", "--catalog", filepath.Join(repository, "catalogs", "starter"))
+	server.Env = cleanEnvironment()
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	exited := make(chan error, 1)
+	go func() {
+		exited <- server.Wait()
+		close(exited)
+	}()
+	kill = func() {
+		_ = server.Process.Kill()
+		<-exited
+	}
+	t.Cleanup(kill)
+	if err := waitUntilReady(address, exited); err != nil {
+		t.Fatal(err)
+	}
+	return kill
 }
 
 // findBinary answers the binary to test: SIGNALBOX_BIN, else the release build, else the debug

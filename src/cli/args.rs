@@ -36,6 +36,10 @@ pub enum Command {
     CheckConfig(CheckConfigArgs),
     /// Ask a running server for its health; exit code 0 means SERVING
     Healthcheck(HealthcheckArgs),
+    /// Print the completions of a shell
+    Completions(CompletionsArgs),
+    /// Print the manual page, or write one for each command
+    Man(ManArgs),
 }
 
 /// Flags of every command that routes.
@@ -283,6 +287,20 @@ pub struct HealthcheckArgs {
     /// Health name, for example readiness or signalbox.v1.RouteService
     #[arg(long, value_name = "NAME", default_value = "")]
     pub service: String,
+}
+
+#[derive(Debug, Args)]
+pub struct CompletionsArgs {
+    /// The shell
+    #[arg(value_enum)]
+    pub shell: clap_complete::Shell,
+}
+
+#[derive(Debug, Args)]
+pub struct ManArgs {
+    /// Write signalbox.1 and a page for each command into this folder, instead of printing
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
 }
 
 /// A mode as a flag.

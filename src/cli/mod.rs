@@ -9,18 +9,19 @@ mod client;
 mod eval;
 mod journal;
 mod models;
+mod pages;
 mod render;
 mod route;
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
-use tracing_subscriber::EnvFilter;
 
 use crate::app;
-use crate::config::{Config, ConfigError, ENV_FILE, LogConfig, LogFormat, Overrides};
+use crate::config::{Config, ConfigError, ENV_FILE, Overrides};
+use crate::telemetry::{Telemetry, start_log};
 
 use args::{Cli, Command, EvalCommand};
 
@@ -83,12 +84,15 @@ fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
     match cli.command {
         Command::Serve(args) => {
             let config = load(args.engine.overrides(args.overrides()))?;
-            start_log(&config.log, "info");
-            runtime()?.block_on(app::serve(config, |line| {
+            let announce = |line| {
                 let mut out = io::stdout();
                 // Whoever reads the lines may have gone; the server goes on.
                 let _ = writeln!(out, "{line}").and_then(|()| out.flush());
-            }))?;
+            };
+            runtime()?.block_on(async {
+                let telemetry = Telemetry::start(&config.telemetry, &config.log)?;
+                app::serve(config, telemetry, announce).await
+            })?;
             Ok(ExitCode::SUCCESS)
         }
         Command::Route(args) => {
@@ -131,6 +135,8 @@ fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
             }
             Ok(ExitCode::SUCCESS)
         }
+        Command::Completions(args) => print_result(&pages::completions(args.shell)),
+        Command::Man(args) => pages::man(&args),
         Command::Healthcheck(args) => runtime()?.block_on(client::healthcheck(&args)),
     }
 }
@@ -140,19 +146,6 @@ fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
         .enable_all()
         .build()
         .map_err(|error| Failure::Work(error.into()))
-}
-
-/// Logs to standard error.
-fn start_log(config: &LogConfig, default_level: &str) {
-    let level = config.level.as_deref().unwrap_or(default_level);
-    let filter = EnvFilter::try_new(level).unwrap_or_else(|_| EnvFilter::new(default_level));
-    let log = tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(io::stderr);
-    match config.format {
-        LogFormat::Text => log.with_ansi(io::stderr().is_terminal()).init(),
-        LogFormat::Json => log.json().init(),
-    }
 }
 
 /// Writes a command's result; a reader that has closed the pipe has seen enough.

@@ -3,6 +3,7 @@
 //! A key may be given as `SIGNALBOX_SECTION__KEY` (`SIGNALBOX_SERVER__LISTEN`). Unknown keys
 //! are refused wherever they stand, and every value out of its limits is named.
 
+mod admin;
 mod catalog;
 mod journal;
 mod log;
@@ -11,6 +12,7 @@ mod model;
 mod route;
 mod server;
 mod store;
+mod telemetry;
 
 use std::path::Path;
 
@@ -20,6 +22,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Violations;
 
+pub use admin::{AdminConfig, AdminDoor};
 pub use catalog::CatalogConfig;
 pub use journal::JournalConfig;
 pub use log::{LogConfig, LogFormat};
@@ -28,6 +31,7 @@ pub use model::{HubConfig, ModelConfig, Secret};
 pub use route::RouteConfig;
 pub use server::{LimitsConfig, ServerConfig};
 pub use store::StoreConfig;
+pub use telemetry::TelemetryConfig;
 
 /// Prefix of environment variables.
 pub const ENV_PREFIX: &str = "SIGNALBOX_";
@@ -41,6 +45,8 @@ pub const ENV_FILE: &str = "SIGNALBOX_CONFIG";
 pub struct Config {
     /// Where the server listens and how it stops.
     pub server: ServerConfig,
+    /// Where health and metrics are served.
+    pub admin: AdminConfig,
     /// What it takes at most.
     pub limits: LimitsConfig,
     /// Where entries are read from.
@@ -59,6 +65,8 @@ pub struct Config {
     pub loops: LoopsConfig,
     /// What is logged.
     pub log: LogConfig,
+    /// What a collector is told.
+    pub telemetry: TelemetryConfig,
 }
 
 /// Why a configuration is refused.
@@ -105,12 +113,14 @@ impl Config {
     pub fn check(&self) -> Violations {
         let mut violations = Violations::default();
         self.server.check(&mut violations);
+        self.admin.check(&mut violations);
         self.limits.check(&mut violations);
         self.model.check(&mut violations);
         self.route.check(&mut violations);
         self.journal.check(&mut violations);
         self.loops.check(&mut violations);
         self.log.check(&mut violations);
+        self.telemetry.check(&mut violations);
         violations
     }
 

@@ -83,3 +83,24 @@ fn the_dump_can_be_read_back() {
         Config::default()
     );
 }
+
+#[test]
+fn the_admin_listener_is_optional_only_where_nobody_asked_for_it() {
+    let door = |toml: &str| load(toml).expect("loads").admin.door();
+    assert!(matches!(door(""), AdminDoor::IfFree(_)));
+    assert_eq!(door("[admin]\nlisten = \"\""), AdminDoor::Closed);
+    assert_eq!(
+        door("[admin]\nlisten = \"0.0.0.0:9464\""),
+        AdminDoor::At("0.0.0.0:9464".parse().expect("address"))
+    );
+}
+
+#[test]
+fn an_unusable_collector_is_refused() {
+    for endpoint in ["127.0.0.1:4317", "https://collector:4317", "://", "http://"] {
+        let error = load(&format!("[telemetry]\notlp_endpoint = {endpoint:?}"));
+        let error = error.expect_err(endpoint).to_string();
+        assert!(error.contains("telemetry.otlp_endpoint"), "{error}");
+    }
+    load("[telemetry]\notlp_endpoint = \"http://127.0.0.1:4317\"").expect("loads");
+}

@@ -19,9 +19,12 @@ use tonic::Status;
 use tonic::body::Body;
 use tonic::service::Routes;
 use tower::ServiceExt;
+use tracing::Instrument;
 
 use super::error::{CALL_FAILED, Fault, Reason, complete};
+use super::told;
 use crate::config::LimitsConfig;
+use crate::telemetry::{Call, CallCount, Methods};
 
 /// Header of the caller's deadline.
 const TIMEOUT_HEADER: &str = "grpc-timeout";
@@ -50,11 +53,13 @@ pub struct Edge {
     max_in_flight: usize,
     max_streams: usize,
     draining: CancellationToken,
+    methods: Methods,
 }
 
 impl Edge {
     /// Puts the services behind the limits.
     pub fn new(routes: Routes, limits: &LimitsConfig, draining: CancellationToken) -> Self {
+        told::expect_reasons();
         Self {
             routes: routes.prepare(),
             short: Arc::new(Semaphore::new(limits.max_in_flight)),
@@ -62,11 +67,37 @@ impl Edge {
             max_in_flight: limits.max_in_flight,
             max_streams: limits.max_streams,
             draining,
+            methods: told::methods(|path| !is_always_admitted(path)),
         }
+    }
+
+    /// Calls in flight and their limits.
+    pub fn counts(&self) -> [CallCount; 2] {
+        let count = |kind, permits: &Semaphore, limit: usize| CallCount {
+            kind,
+            in_flight: limit.saturating_sub(permits.available_permits()),
+            limit,
+        };
+        [
+            count("calls", &self.short, self.max_in_flight),
+            count("streams", &self.long, self.max_streams),
+        ]
     }
 
     /// Answers one call. Never fails: what goes wrong is a status.
     pub async fn handle<B>(self, request: Request<B>) -> Result<Response<Body>, Infallible>
+    where
+        B: http_body::Body<Data = Bytes> + Send + 'static,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        let path = request.uri().path();
+        let call = Call::begin(&self.methods.of(path), path, request.headers());
+        let span = call.span().clone();
+        let response = self.answer(request).instrument(span).await;
+        Ok(told::follow(response, call))
+    }
+
+    async fn answer<B>(self, request: Request<B>) -> Response<Body>
     where
         B: http_body::Body<Data = Bytes> + Send + 'static,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
@@ -77,13 +108,13 @@ impl Edge {
         let draining = endless.then(|| self.draining.clone());
         let permit = match self.admit(request.uri().path()) {
             Ok(permit) => permit,
-            Err(fault) => return Ok(Status::from(fault).into_http()),
+            Err(fault) => return Status::from(fault).into_http(),
         };
         let call = AssertUnwindSafe(self.routes.oneshot(request.map(Body::new))).catch_unwind();
         let answered = match deadline {
             Some(deadline) => match tokio::time::timeout_at(deadline, call).await {
                 Ok(answered) => answered,
-                Err(_) => return Ok(deadline_exceeded().into_http()),
+                Err(_) => return deadline_exceeded().into_http(),
             },
             None => call.await,
         };
@@ -91,10 +122,10 @@ impl Edge {
             Ok(Ok(response)) => complete_head(response),
             Ok(Err(never)) => match never {},
             Err(_) => {
-                return Ok(Status::from(Fault::new(Reason::Internal, CALL_FAILED)).into_http());
+                return Status::from(Fault::new(Reason::Internal, CALL_FAILED)).into_http();
             }
         };
-        Ok(response.map(|body| {
+        response.map(|body| {
             let end = match (deadline, draining) {
                 (None, None) => None,
                 (deadline, draining) => Some(Box::pin(end_of(deadline, draining)) as End),
@@ -105,7 +136,7 @@ impl Edge {
                 ended: false,
                 _permit: permit,
             })
-        }))
+        })
     }
 
     fn admit(&self, path: &str) -> Result<Option<OwnedSemaphorePermit>, Fault> {
@@ -168,7 +199,7 @@ fn deadline_exceeded() -> Status {
 }
 
 /// A response whose head holds the status already, completed.
-fn complete_head(response: Response<Body>) -> Response<Body> {
+pub(super) fn complete_head(response: Response<Body>) -> Response<Body> {
     match Status::from_header_map(response.headers()) {
         Some(status) => complete(status).into_http(),
         None => response,

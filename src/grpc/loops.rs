@@ -7,6 +7,7 @@ use tokio::time::{Duration, interval};
 use tokio_stream::Stream;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Request, Response, Status, Streaming};
+use tracing::Instrument;
 
 use super::Domain;
 use super::convert::{
@@ -19,8 +20,9 @@ use super::pb::loop_service_server::LoopService;
 use super::pb::run_loop_request::Message as Ask;
 use super::pb::run_loop_response::Message as Tell;
 use crate::error::Violations;
-use crate::session::hub::{Hold, LoopError, LoopHub, Reported};
+use crate::session::hub::{Answer, Hold, LoopError, LoopHub, Reported};
 use crate::session::{Tool, ToolProfile};
+use crate::telemetry::{count, genai};
 
 /// Answers that wait for a client before its next message is read.
 const STREAM_BUFFER: usize = 16;
@@ -111,7 +113,7 @@ impl LoopService for Service {
         let (answers, receiver) = mpsc::channel(STREAM_BUFFER);
         let domain = self.domain.clone();
         let asked = request.into_inner();
-        tokio::spawn(async move {
+        let work = async move {
             let error = match Session::begin(&domain, asked, answers.clone()).await {
                 Ok(Some(session)) => session.run().await.err(),
                 Ok(None) => None,
@@ -121,7 +123,8 @@ impl LoopService for Service {
                 // A client that has gone needs no closing words.
                 let _ = answers.send(Err(error)).await;
             }
-        });
+        };
+        tokio::spawn(work.in_current_span());
         Ok(Response::new(Box::pin(ReceiverStream::new(receiver))))
     }
 }
@@ -147,6 +150,7 @@ async fn create(
     }
     let tools = new.tools.clone();
     let created = hub.create(new).await.map_err(status)?;
+    genai::conversation(&created.view.loop_id, &created.view.agent_id);
     Ok(created_to(created, &tools, hub.trust()))
 }
 
@@ -195,7 +199,9 @@ async fn attempt(
         &request.step_id,
         reported,
     );
-    Ok(attempt_to(&answer.await.map_err(status)?))
+    let answer = answer.await.map_err(status)?;
+    tell(&request.loop_id, &answer);
+    Ok(attempt_to(&answer))
 }
 
 async fn report(
@@ -225,9 +231,18 @@ async fn report(
         reported,
     );
     let answer = answer.await.map_err(status)?;
+    tell(&request.loop_id, &answer);
     Ok(pb::ReportStepResponse {
         verdict: Some(verdict_to(&answer)),
     })
+}
+
+/// Counts a verdict, and says on the call's span which loop it is about.
+fn tell(loop_id: &str, answer: &Answer) {
+    let verdict = &answer.verdict;
+    let rule = verdict.rule.map_or("", |rule| rule.as_str());
+    count::judged(verdict.decision.as_str(), rule);
+    genai::conversation(loop_id, "");
 }
 
 async fn close(hub: &LoopHub, request: pb::CloseLoopRequest) -> Result<pb::Loop, Status> {

@@ -14,6 +14,7 @@ mod loops;
 mod route;
 mod server;
 mod system;
+mod told;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,6 +32,7 @@ use crate::route::Router;
 use crate::session::LoopHub;
 
 pub use edge::Edge;
+pub use health::HealthDoor;
 pub use server::{Doors, serve};
 
 /// Generated from `proto/signalbox/v1`.

@@ -8,6 +8,7 @@ use tokio::sync::mpsc;
 use tokio_stream::Stream;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Request, Response, Status};
+use tracing::Instrument;
 
 use super::Domain;
 use super::convert::{request_from, result_to, stage_to, wants_full};
@@ -23,6 +24,7 @@ use crate::error::Violations;
 use crate::journal::event::RouteDecided;
 use crate::journal::routes::decided;
 use crate::route::{self, Degradation, DegradedReason, RouteResult};
+use crate::telemetry::{count, genai};
 
 /// Messages of one StreamRoute: three stages and the decision.
 const STAGES: usize = 4;
@@ -54,7 +56,10 @@ impl RouteService for Service {
         request: Request<RouteRequest>,
     ) -> Result<Response<RouteResponse>, Status> {
         let (request, full) = self.read(request.into_inner())?;
-        let result = self.domain.router.route(&request).await;
+        let span = genai::retrieval(&request.prompt);
+        let route = self.domain.router.route(&request);
+        let result = route.instrument(span.clone()).await;
+        tell(&span, &result);
         Ok(Response::new(
             record(&self.domain, &request, result, full).await,
         ))
@@ -93,6 +98,9 @@ impl RouteService for Service {
         violations.into_result().map_err(status)?;
 
         let (results, catalog_revision) = self.domain.router.route_batch(&requests).await;
+        for result in &results {
+            tell(&tracing::Span::none(), result);
+        }
         let asked = requests.iter().zip(results).zip(full);
         let asked = asked
             .map(|((request, result), full)| (request, result, full))
@@ -121,7 +129,9 @@ impl RouteService for Service {
 
         let domain = self.domain.clone();
         let (stages, receiver) = mpsc::channel(STAGES);
-        tokio::spawn(async move {
+        let span = genai::retrieval(&request.prompt);
+        let told = span.clone();
+        let work = async move {
             let send = |stage| {
                 let response = StreamRouteResponse { stage: Some(stage) };
                 // There is room for every stage; a caller that has gone wants none.
@@ -132,6 +142,7 @@ impl RouteService for Service {
                 let route = domain.router.route_in_stages(&request, &mut observe);
                 match AssertUnwindSafe(route).catch_unwind().await {
                     Ok(result) => {
+                        tell(&told, &result);
                         let response = record(&domain, &request, result, full).await;
                         send(PbStage::Decision(response));
                     }
@@ -146,9 +157,25 @@ impl RouteService for Service {
                 () = routed => {}
                 () = stages.closed() => {}
             }
-        });
+        };
+        tokio::spawn(work.instrument(span));
         Ok(Response::new(Box::pin(ReceiverStream::new(receiver))))
     }
+}
+
+/// Counts a decision, and says it on its span.
+fn tell(span: &tracing::Span, result: &RouteResult) {
+    let decision = &result.decision;
+    let outcome = decision.outcome.as_str();
+    let degraded: Vec<_> = result
+        .degraded
+        .iter()
+        .map(|each| each.reason.as_str())
+        .collect();
+    count::routed(outcome, result.mode.as_str(), &degraded);
+    let best = result.matches.first();
+    let best = best.map_or("", |best| best.entry.id.name.as_str());
+    genai::retrieved(span, outcome, decision.confidence, &result.revision, best);
 }
 
 /// Writes a decision down where that is configured, and then answers it.

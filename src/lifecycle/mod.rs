@@ -3,5 +3,5 @@
 mod readiness;
 mod signals;
 
-pub use readiness::{Blocker, Readiness, State};
+pub use readiness::{Blocker, Phase, Readiness, State};
 pub use signals::{Signals, exit_on_second};

@@ -26,6 +26,17 @@ impl Blocker {
     }
 }
 
+/// What a probe asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Phase {
+    /// The process answers.
+    Alive,
+    /// It was ready once.
+    Started,
+    /// New work is welcome.
+    Ready,
+}
+
 /// What readiness depends on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct State {
@@ -33,12 +44,27 @@ pub struct State {
     pub blockers: BTreeSet<Blocker>,
     /// Whether the server is on its way out.
     pub draining: bool,
+    /// Whether it was ready once.
+    pub started: bool,
 }
 
 impl State {
     /// Whether new work is welcome.
     pub fn is_ready(&self) -> bool {
         self.blockers.is_empty() && !self.draining
+    }
+
+    /// Whether a probe succeeds.
+    pub fn has(&self, phase: Phase) -> bool {
+        match phase {
+            Phase::Alive => true,
+            Phase::Started => self.started,
+            Phase::Ready => self.is_ready(),
+        }
+    }
+
+    fn changed(&mut self) {
+        self.started |= self.is_ready();
     }
 }
 
@@ -49,17 +75,22 @@ pub struct Readiness(watch::Sender<State>);
 impl Readiness {
     /// Not ready until all blockers are cleared.
     pub fn new(blockers: impl IntoIterator<Item = Blocker>) -> Self {
-        let blockers = blockers.into_iter().collect();
-        Self(watch::Sender::new(State {
-            blockers,
+        let mut state = State {
+            blockers: blockers.into_iter().collect(),
             draining: false,
-        }))
+            started: false,
+        };
+        state.changed();
+        Self(watch::Sender::new(state))
     }
 
     /// One thing less to wait for.
     pub fn clear(&self, blocker: Blocker) {
-        self.0
-            .send_if_modified(|state| state.blockers.remove(&blocker));
+        self.0.send_if_modified(|state| {
+            let removed = state.blockers.remove(&blocker);
+            state.changed();
+            removed
+        });
     }
 
     /// From now on nothing new should come.
@@ -90,9 +121,11 @@ mod tests {
         readiness.clear(Blocker::Catalogue);
         assert!(!readiness.state().is_ready());
         assert_eq!(readiness.state().blockers, BTreeSet::from([Blocker::Model]));
+        assert!(!readiness.state().has(Phase::Started));
         readiness.clear(Blocker::Model);
         assert!(readiness.state().is_ready());
         readiness.drain();
         assert!(!readiness.state().is_ready());
+        assert!(readiness.state().has(Phase::Started), "started for good");
     }
 }

@@ -149,6 +149,16 @@ pub enum DegradedReason {
 }
 
 impl DegradedReason {
+    /// All of them.
+    pub const ALL: [Self; 6] = [
+        DegradedReason::ModelDisabled,
+        DegradedReason::ModelLoading,
+        DegradedReason::ModelFailed,
+        DegradedReason::ModelOverloaded,
+        DegradedReason::VectorsPending,
+        DegradedReason::NotJournaled,
+    ];
+
     /// Lower-case name.
     pub fn as_str(self) -> &'static str {
         match self {

@@ -19,6 +19,7 @@ use crate::embed::{
     EmbedError, Embedded, Embedder, Language, ModelInfo, ModelState, Priority, TextRole,
 };
 use crate::index::{Index, Snapshot};
+use crate::telemetry::genai::Encoding;
 use crate::text::script::ScriptGroup;
 
 /// Vectors from which a scan leaves the runtime's threads: 4,096 take about 0.5 ms.
@@ -246,10 +247,15 @@ impl Router {
             ModelState::Loading => return Err(EmbedError::Loading),
             ModelState::Failed(why) => return Err(EmbedError::Failed(why)),
         };
-        let vectors = self
-            .embedder
-            .embed(TextRole::Query, priority, prompts)
-            .await?;
+        let encoding = Encoding::begin(&model.id, model.dimensions);
+        let vectors = encoding
+            .follow(self.embedder.embed(TextRole::Query, priority, prompts))
+            .await;
+        encoding.end(match &vectors {
+            Ok(vectors) => Ok(vectors.iter().map(|each| each.used_tokens).sum()),
+            Err(error) => Err(degradation_of(error).reason.as_str()),
+        });
+        let vectors = vectors?;
         let with_model = |embedded| PromptVector {
             embedded,
             model: model.clone(),

@@ -22,6 +22,18 @@ pub enum Decision {
     Stop,
 }
 
+impl Decision {
+    /// Lower-case name.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Decision::Continue => "continue",
+            Decision::Nudge => "nudge",
+            Decision::RetryableOutage => "retryable_outage",
+            Decision::Stop => "stop",
+        }
+    }
+}
+
 /// What a loop that is stopped ends with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

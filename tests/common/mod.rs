@@ -41,10 +41,40 @@ pub fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
+/// One HTTP/1.1 exchange: status and body.
+pub fn http(address: &str, request: &str) -> (u16, String) {
+    use std::io::{Read, Write};
+
+    let mut stream = std::net::TcpStream::connect(address).expect("connects");
+    stream.set_read_timeout(Some(PATIENCE)).expect("set");
+    write!(
+        stream,
+        "{request} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+    )
+    .expect("sent");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).expect("answered");
+    let (head, body) = answer.split_once("\r\n\r\n").expect("head and body");
+    let status = head.split(' ').nth(1).and_then(|code| code.parse().ok());
+    (status.expect("status"), body.to_owned())
+}
+
+/// Value of a series: its name and labels up to the space, written as they are shown.
+pub fn value(metrics: &str, name: &str, labels: &[&str]) -> Option<f64> {
+    let mut found = metrics.lines().filter(|line| {
+        let (series, _) = line.split_once(' ').unwrap_or((line, ""));
+        let (base, _) = series.split_once('{').unwrap_or((series, ""));
+        base == name && labels.iter().all(|label| series.contains(label))
+    });
+    found.next()?.rsplit(' ').next()?.parse().ok()
+}
+
 /// A running server.
 pub struct Server {
     child: Child,
     lines: mpsc::Receiver<String>,
+    /// Address of the admin listener.
+    pub admin: String,
     pub address: String,
     pub socket: PathBuf,
     dir: tempfile::TempDir,
@@ -61,6 +91,11 @@ impl Server {
 
     /// Starts a server and waits until it listens.
     pub fn spawn(extra: &[&str]) -> Self {
+        Self::spawn_with(extra, &[])
+    }
+
+    /// The same with variables of the environment.
+    pub fn spawn_with(extra: &[&str], env: &[(&str, &str)]) -> Self {
         let dir = tempfile::tempdir().expect("temporary folder");
         let catalogue = dir.path().join("small.yaml");
         std::fs::write(&catalogue, SMALL_CATALOGUE).expect("catalogue written");
@@ -70,6 +105,9 @@ impl Server {
             .arg(&socket)
             .arg("--catalog")
             .arg(&catalogue)
+            // Servers of tests run side by side.
+            .env("SIGNALBOX_ADMIN__LISTEN", "127.0.0.1:0")
+            .envs(env.iter().copied())
             .args(extra)
             .stdout(Stdio::piped())
             .stderr(Stdio::inherit())
@@ -87,10 +125,13 @@ impl Server {
         let mut server = Self {
             child,
             lines,
+            admin: String::new(),
             address: String::new(),
             socket,
             dir,
         };
+        let line = server.wait_for("admin on ");
+        server.admin = line.trim_start_matches("admin on ").to_owned();
         let line = server.wait_for("listening on 127.0.0.1:");
         server.address = line.trim_start_matches("listening on ").to_owned();
         server.wait_for("listening on unix:");

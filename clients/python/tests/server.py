@@ -53,10 +53,12 @@ class Server:
     """One process of the binary, with a folder of its own; `stop` ends it. With `model` it
     loads the real encoder, without it routes by tokens alone."""
 
-    def __init__(self, data_dir: Path | None = None, *, model: bool = False) -> None:
+    def __init__(
+        self, data_dir: Path | None = None, *, model: bool = False, address: str | None = None
+    ) -> None:
         # A socket's path may have 107 bytes: too few for pytest's own temporary folders.
         self.folder = Path(tempfile.mkdtemp(prefix="sb-"))
-        self.tcp = f"127.0.0.1:{_free_port()}"
+        self.tcp = address or f"127.0.0.1:{_free_port()}"
         self.socket = self.folder / "door.sock"
         empty = self.folder / "no-models"
         empty.mkdir()
@@ -86,7 +88,8 @@ class Server:
                 stderr=err,
                 cwd=self.folder,
                 # Its settings are the flags above and nothing of whoever runs the tests.
-                env={k: v for k, v in os.environ.items() if not k.startswith("SIGNALBOX_")},
+                env={k: v for k, v in os.environ.items() if not k.startswith("SIGNALBOX_")}
+                | {"SIGNALBOX_ADMIN__LISTEN": ""},
             )
         try:
             self._wait_until_ready()
@@ -128,6 +131,11 @@ class Server:
             self.process.kill()
             self.process.wait()
             raise
+
+    def kill(self) -> None:
+        """Ends the process as a crash would."""
+        self.process.kill()
+        self.process.wait()
 
     def remove(self) -> None:
         """Removes the folder; only after `stop`."""

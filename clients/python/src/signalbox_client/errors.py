@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import grpc
+import grpc.aio
 from google.protobuf.message import DecodeError
-from google.rpc import error_details_pb2
+from google.rpc import error_details_pb2, status_pb2
 from grpc_status import rpc_status
+
+DETAILS_KEY = "grpc-status-details-bin"
+"""Metadata that holds the details of a status."""
 
 
 @dataclass(frozen=True)
@@ -56,9 +61,25 @@ def from_rpc_error(error: grpc.RpcError) -> SignalboxError:
     """Reads the status and the details that came with it."""
     call: Any = error
     code, message = call.code(), call.details() or ""
+    return _read(code, message, lambda: rpc_status.from_call(call))
+
+
+def from_aio_error(error: grpc.aio.AioRpcError) -> SignalboxError:
+    """The same for a call of `grpc.aio`."""
+
+    def status() -> Any:
+        for key, value in error.trailing_metadata() or ():
+            if key == DETAILS_KEY:
+                return status_pb2.Status.FromString(value)
+        return None
+
+    return _read(error.code(), error.details() or "", status)
+
+
+def _read(code: grpc.StatusCode, message: str, read_status: Callable[[], Any]) -> SignalboxError:
     known: dict[str, Any] = {}
     try:
-        status = rpc_status.from_call(call)
+        status = read_status()
         details = status.details if status is not None else ()
         for packed in details:
             if packed.Is(error_details_pb2.ErrorInfo.DESCRIPTOR):
