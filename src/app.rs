@@ -11,6 +11,7 @@ use crate::catalog::import::{self, Imported, Severity};
 use crate::config::{Config, ModelConfig};
 use crate::embed::{EmbedConfig, Embedder, ModelState};
 use crate::grpc::{self, Domain, Doors, Edge};
+use crate::hydrate::Hydrator;
 use crate::index::Index;
 use crate::journal::Journal;
 use crate::lifecycle::{Blocker, Readiness, Signals, exit_on_second};
@@ -133,6 +134,7 @@ pub async fn serve(config: Config, announce: impl Fn(String)) -> anyhow::Result<
         embedder: engine.embedder.clone(),
         journal,
         loops,
+        hydrator: Hydrator::new(config.hydrate.options(), engine.embedder.clone()),
         journal_routes: config.journal.routes,
         heartbeat: config.journal.heartbeat(),
         readiness: readiness.clone(),

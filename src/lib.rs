@@ -19,6 +19,7 @@
 //! | [`store`] | the one SQLite file |
 //! | [`catalog`] | entries, and the files they are read from |
 //! | [`session`] | the loop guard: configuration, tool profile, loop rules, budgets |
+//! | [`hydrate`] | context before the first turn: references, fetched within a budget |
 //! | [`text`] | tokens, scripts, nearest names, globs, similarity |
 //! | [`eval`] | measuring the router on labelled prompts |
 //! | [`error`] | errors that name the field and the limit |
@@ -31,6 +32,7 @@ pub mod embed;
 pub mod error;
 pub mod eval;
 pub mod grpc;
+pub mod hydrate;
 pub mod index;
 pub mod journal;
 pub mod lifecycle;

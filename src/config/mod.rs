@@ -4,6 +4,7 @@
 //! are refused wherever they stand, and every value out of its limits is named.
 
 mod catalog;
+mod hydrate;
 mod journal;
 mod log;
 mod loops;
@@ -21,6 +22,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::Violations;
 
 pub use catalog::CatalogConfig;
+pub use hydrate::HydrateConfig;
 pub use journal::JournalConfig;
 pub use log::{LogConfig, LogFormat};
 pub use loops::{LoopsConfig, VerifiedTool};
@@ -57,6 +59,8 @@ pub struct Config {
     pub journal: JournalConfig,
     /// How loops are watched.
     pub loops: LoopsConfig,
+    /// Where the context before the first turn may come from.
+    pub hydrate: HydrateConfig,
     /// What is logged.
     pub log: LogConfig,
 }
@@ -110,6 +114,7 @@ impl Config {
         self.route.check(&mut violations);
         self.journal.check(&mut violations);
         self.loops.check(&mut violations);
+        self.hydrate.check(&mut violations);
         self.log.check(&mut violations);
         violations
     }

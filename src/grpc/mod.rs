@@ -9,6 +9,7 @@ mod convert;
 mod edge;
 pub mod error;
 mod health;
+mod hydrate;
 mod journal;
 mod loops;
 mod route;
@@ -24,6 +25,7 @@ use tonic::service::Routes;
 use crate::config::LimitsConfig;
 use crate::embed::Embedder;
 use crate::error::Violations;
+use crate::hydrate::Hydrator;
 use crate::journal::{Journal, LoopEvent};
 use crate::lifecycle::Readiness;
 use crate::registry::Registry;
@@ -64,6 +66,8 @@ pub struct Domain {
     pub journal: Journal,
     /// Loops that are watched.
     pub loops: LoopHub,
+    /// Fetches what a task refers to.
+    pub hydrator: Hydrator,
     /// Whether each routing decision is journaled.
     pub journal_routes: bool,
     /// Time between two heartbeats of a quiet stream of events.
