@@ -14,6 +14,7 @@ use crate::grpc::{self, Domain, Doors, Edge};
 use crate::hydrate::Hydrator;
 use crate::index::Index;
 use crate::journal::Journal;
+use crate::knowledge::Knowledge;
 use crate::lifecycle::{Blocker, Readiness, Signals, exit_on_second};
 use crate::registry::Registry;
 use crate::route::Router;
@@ -96,6 +97,12 @@ impl Engine {
         Ok(Journal::open(store, config.journal.options()).await?)
     }
 
+    /// Facts and conventions, in the database or, without one, in memory.
+    async fn knowledge(&self, config: &Config) -> anyhow::Result<Knowledge> {
+        let (store, embedder) = (self.store.clone(), self.embedder.clone());
+        Ok(Knowledge::open(store, embedder, config.knowledge.options()).await?)
+    }
+
     /// Writes down what is left.
     pub async fn close(&self) {
         if let Some(store) = &self.store
@@ -126,6 +133,7 @@ pub async fn serve(config: Config, announce: impl Fn(String)) -> anyhow::Result<
     let loops = LoopHub::open(journal.clone(), config.loops.options()).await?;
     tracing::info!(open = loops.len(), "loops rebuilt");
     readiness.clear(Blocker::Journal);
+    let knowledge = engine.knowledge(&config).await?;
 
     let draining = CancellationToken::new();
     let domain = Domain {
@@ -135,6 +143,7 @@ pub async fn serve(config: Config, announce: impl Fn(String)) -> anyhow::Result<
         journal,
         loops,
         hydrator: Hydrator::new(config.hydrate.options(), engine.embedder.clone()),
+        knowledge,
         journal_routes: config.journal.routes,
         heartbeat: config.journal.heartbeat(),
         readiness: readiness.clone(),

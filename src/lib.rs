@@ -20,6 +20,7 @@
 //! | [`catalog`] | entries, and the files they are read from |
 //! | [`session`] | the loop guard: configuration, tool profile, loop rules, budgets |
 //! | [`hydrate`] | context before the first turn: references, fetched within a budget |
+//! | [`knowledge`] | facts, and the conventions of a directory |
 //! | [`text`] | tokens, scripts, nearest names, globs, similarity |
 //! | [`eval`] | measuring the router on labelled prompts |
 //! | [`error`] | errors that name the field and the limit |
@@ -35,6 +36,7 @@ pub mod grpc;
 pub mod hydrate;
 pub mod index;
 pub mod journal;
+pub mod knowledge;
 pub mod lifecycle;
 pub mod registry;
 pub mod route;

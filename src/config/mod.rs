@@ -6,6 +6,7 @@
 mod catalog;
 mod hydrate;
 mod journal;
+mod knowledge;
 mod log;
 mod loops;
 mod model;
@@ -24,6 +25,7 @@ use crate::error::Violations;
 pub use catalog::CatalogConfig;
 pub use hydrate::HydrateConfig;
 pub use journal::JournalConfig;
+pub use knowledge::KnowledgeConfig;
 pub use log::{LogConfig, LogFormat};
 pub use loops::{LoopsConfig, VerifiedTool};
 pub use model::{HubConfig, ModelConfig, Secret};
@@ -61,6 +63,8 @@ pub struct Config {
     pub loops: LoopsConfig,
     /// Where the context before the first turn may come from.
     pub hydrate: HydrateConfig,
+    /// What is known, and where conventions are read from.
+    pub knowledge: KnowledgeConfig,
     /// What is logged.
     pub log: LogConfig,
 }
@@ -115,6 +119,7 @@ impl Config {
         self.journal.check(&mut violations);
         self.loops.check(&mut violations);
         self.hydrate.check(&mut violations);
+        self.knowledge.check(&mut violations);
         self.log.check(&mut violations);
         violations
     }

@@ -1,5 +1,8 @@
 //! From an answer's bytes to text that a model can read.
 
+use std::io::{self, Read};
+use std::time::{Duration, Instant};
+
 use encoding_rs::{Encoding, UTF_8};
 
 use super::job::Failure;
@@ -8,6 +11,12 @@ use super::job::Failure;
 const COLUMNS: usize = 120;
 /// Bytes looked at to tell text from what is none, where nobody says.
 const SNIFFED_BYTES: usize = 4 << 10;
+/// Levels of HTML that are laid out. Pages of people have a few dozen; laying out costs as much
+/// as the text times its depth, so without a limit 1 MiB could take many minutes.
+const MAX_DEPTH: usize = 256;
+/// Time that parsing HTML may take: a page takes milliseconds, but elements that are nested a
+/// hundred thousand deep cost a look at all of them for each.
+const MAX_PARSING: Duration = Duration::from_secs(2);
 /// Types besides `text/*` that are text.
 const TEXT_TYPES: &[&str] = &[
     "application/ecmascript",
@@ -90,7 +99,7 @@ pub fn text_of(body: &[u8], media: &MediaType) -> Result<String, (Failure, Strin
         return Err((Failure::NotText, "it has no type and is no UTF-8".into()));
     }
     let text = match media.is_html(&text) {
-        true => readable(&text),
+        true => readable(&text).map_err(|why| (Failure::NotText, why))?,
         false => text.into_owned(),
     };
     Ok(clean(&text))
@@ -115,24 +124,55 @@ pub fn source_of(body: &[u8]) -> Result<String, (Failure, String)> {
     Ok(lines.collect::<Vec<_>>().join("\n"))
 }
 
-/// HTML without its markup. What the layout cannot do (a table in no room) falls back to the
-/// source, which a model reads, too.
-fn readable(html: &str) -> String {
+/// HTML without its markup.
+fn readable(html: &str) -> Result<String, String> {
     let config = html2text::config::plain_no_decorate()
         .no_table_borders()
         .allow_width_overflow()
         .link_footnotes(false);
-    match config.string_from_read(html.as_bytes(), COLUMNS) {
-        Ok(text) => text
-            .lines()
-            .map(str::trim_end)
-            // Rules that separate blocks say nothing.
-            .filter(|line| line.is_empty() || line.contains(|c| c != '─'))
-            .collect::<Vec<_>>()
-            .join("\n"),
-        Err(error) => {
-            tracing::debug!(%error, "HTML was not laid out");
-            html.to_owned()
+    let unreadable = |error: html2text::Error| format!("HTML is not laid out: {error}");
+    let source = Hurried {
+        rest: html.as_bytes(),
+        until: Instant::now() + MAX_PARSING,
+    };
+    let dom = config.parse_html(source).map_err(unreadable)?;
+    let mut level = vec![dom.document.clone()];
+    let mut depth = 0;
+    while !level.is_empty() {
+        depth += 1;
+        if depth > MAX_DEPTH {
+            return Err(format!(
+                "HTML nested deeper than {MAX_DEPTH} levels is not read"
+            ));
+        }
+        let children = level.iter().flat_map(|node| node.children.borrow().clone());
+        level = children.collect();
+    }
+    let tree = config.dom_to_render_tree(&dom).map_err(unreadable)?;
+    let text = config.render_to_string(tree, COLUMNS).map_err(unreadable)?;
+    // Rules that separate blocks say nothing.
+    let is_rule = |line: &&str| !line.is_empty() && line.chars().all(|c| c == '─');
+    let lines = text
+        .lines()
+        .map(str::trim_end)
+        .filter(|line| !is_rule(line));
+    Ok(lines.collect::<Vec<_>>().join("\n"))
+}
+
+/// Bytes that can be read until a point in time.
+struct Hurried<'a> {
+    rest: &'a [u8],
+    until: Instant,
+}
+
+impl Read for Hurried<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match Instant::now() > self.until {
+            true => Err(io::Error::new(
+                io::ErrorKind::TimedOut,
+                "it takes too long to parse",
+            )),
+            false => self.rest.read(buffer),
         }
     }
 }
@@ -233,8 +273,24 @@ mod tests {
             "&",
             "<a href=",
         ] {
-            let html = format!("<html>{}end", piece.repeat(4_000));
+            let html = format!("<html>{}end", piece.repeat(50));
             assert!(read(html.as_bytes(), "text/html").is_ok(), "{piece}");
         }
+        for piece in [
+            "<div>",
+            "<table><tr><td>",
+            "<BLOCKQUOTE>",
+            "<ul><li>",
+            "<i>",
+        ] {
+            let html = format!("<html>{}end", piece.repeat(2_000));
+            assert_eq!(
+                read(html.as_bytes(), "text/html"),
+                Err(Failure::NotText),
+                "{piece}"
+            );
+        }
+        let wide = "<div><p>a<br></div><script>'<div>'</script>".repeat(2_000);
+        assert!(read(wide.as_bytes(), "text/html").is_ok());
     }
 }

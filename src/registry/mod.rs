@@ -27,7 +27,7 @@ pub use changes::{CatalogChange, ResumeToken, Watch, WatchError, WatchEvent};
 pub use vectoriser::Vectorised;
 
 use changes::Changes;
-use vectoriser::Vectoriser;
+pub(crate) use vectoriser::Vectoriser;
 
 /// Entries a change may hold before indexing it leaves the runtime's threads.
 const APPLY_INLINE: usize = 64;

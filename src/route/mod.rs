@@ -8,13 +8,13 @@
 mod confidence;
 mod evidence;
 mod exact;
-mod lexical;
+pub(crate) mod lexical;
 pub mod profile;
 mod request;
 mod result;
 mod router;
 mod select;
-mod semantic;
+pub(crate) mod semantic;
 
 pub use lexical::FieldWeights;
 pub use request::{DEFAULT_LIMIT, KindFilter, MAX_LIMIT, Mode, Request};
@@ -22,6 +22,7 @@ pub use result::{
     Band, Decision, Degradation, DegradedReason, InputTruncation, MatchedToken, Outcome, Ranked,
     RouteResult, ScoreParts, Stage, Warning,
 };
+pub(crate) use router::reads;
 pub use router::{Router, Settings, degradation_of};
 
 #[cfg(test)]
