@@ -347,7 +347,8 @@ fn fact_entry(fact: &Fact) -> Entry {
     )
 }
 
-fn convention_entry(convention: &Convention) -> Entry {
+/// A convention as routing's index takes it.
+pub fn convention_entry(convention: &Convention) -> Entry {
     let source = format!("{CONVENTION}{}", convention.id);
     let place = match &convention.directory {
         Some(directory) => directory.to_string(),

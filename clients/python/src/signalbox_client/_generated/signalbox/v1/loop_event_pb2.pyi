@@ -146,16 +146,18 @@ class Started(_message.Message):
     def __init__(self, input: _Optional[str] = ..., tools: _Optional[_Iterable[str]] = ..., config: _Optional[str] = ..., parent_loop_id: _Optional[str] = ..., delegation_depth: _Optional[int] = ...) -> None: ...
 
 class PreHydrationComplete(_message.Message):
-    __slots__ = ("reference_count", "resolved_count", "token_count", "duration")
+    __slots__ = ("reference_count", "resolved_count", "token_count", "duration", "failed_count")
     REFERENCE_COUNT_FIELD_NUMBER: _ClassVar[int]
     RESOLVED_COUNT_FIELD_NUMBER: _ClassVar[int]
     TOKEN_COUNT_FIELD_NUMBER: _ClassVar[int]
     DURATION_FIELD_NUMBER: _ClassVar[int]
+    FAILED_COUNT_FIELD_NUMBER: _ClassVar[int]
     reference_count: int
     resolved_count: int
     token_count: int
     duration: _duration_pb2.Duration
-    def __init__(self, reference_count: _Optional[int] = ..., resolved_count: _Optional[int] = ..., token_count: _Optional[int] = ..., duration: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ...) -> None: ...
+    failed_count: int
+    def __init__(self, reference_count: _Optional[int] = ..., resolved_count: _Optional[int] = ..., token_count: _Optional[int] = ..., duration: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., failed_count: _Optional[int] = ...) -> None: ...
 
 class ReasoningComplete(_message.Message):
     __slots__ = ("iteration", "actions", "usage", "text")
