@@ -12,8 +12,10 @@ use crate::catalog::import::{self, Imported, Severity};
 use crate::config::{Config, ModelConfig};
 use crate::embed::{EmbedConfig, Embedder, ModelState};
 use crate::grpc::{self, Domain, Doors, Edge, HealthDoor};
+use crate::hydrate::Hydrator;
 use crate::index::Index;
 use crate::journal::Journal;
+use crate::knowledge::Knowledge;
 use crate::lifecycle::{Blocker, Readiness, Signals, exit_on_second};
 use crate::registry::Registry;
 use crate::route::{Fitted, MAX_FILE_BYTES, Router};
@@ -105,6 +107,12 @@ impl Engine {
         Ok(Journal::open(store, config.journal.options()).await?)
     }
 
+    /// Facts and conventions, in the database or, without one, in memory.
+    async fn knowledge(&self, config: &Config) -> anyhow::Result<Knowledge> {
+        let (store, embedder) = (self.store.clone(), self.embedder.clone());
+        Ok(Knowledge::open(store, embedder, config.knowledge.options()).await?)
+    }
+
     /// Writes down what is left.
     pub async fn close(&self) {
         if let Some(store) = &self.store
@@ -150,6 +158,7 @@ pub async fn serve(
     let loops = LoopHub::open(journal.clone(), config.loops.options()).await?;
     tracing::info!(open = loops.len(), "loops rebuilt");
     readiness.clear(Blocker::Journal);
+    let knowledge = engine.knowledge(&config).await?;
 
     let draining = CancellationToken::new();
     let domain = Domain {
@@ -158,6 +167,8 @@ pub async fn serve(
         embedder: engine.embedder.clone(),
         journal: journal.clone(),
         loops: loops.clone(),
+        hydrator: Hydrator::new(config.hydrate.options(), engine.embedder.clone()),
+        knowledge,
         journal_routes: config.journal.routes,
         heartbeat: config.journal.heartbeat(),
         readiness: readiness.clone(),

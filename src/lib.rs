@@ -21,6 +21,8 @@
 //! | [`catalog`] | entries, and the files they are read from |
 //! | [`session`] | the loop guard: configuration, tool profile, loop rules, budgets |
 //! | [`telemetry`] | log, traces, metrics |
+//! | [`hydrate`] | context before the first turn: references, fetched within a budget |
+//! | [`knowledge`] | facts, and the conventions of a directory |
 //! | [`text`] | tokens, scripts, nearest names, globs, similarity |
 //! | [`eval`] | measuring the router on labelled prompts |
 //! | [`error`] | errors that name the field and the limit |
@@ -35,8 +37,10 @@ pub mod embed;
 pub mod error;
 pub mod eval;
 pub mod grpc;
+pub mod hydrate;
 pub mod index;
 pub mod journal;
+pub mod knowledge;
 pub mod lifecycle;
 pub mod registry;
 pub mod route;

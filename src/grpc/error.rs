@@ -8,6 +8,7 @@ use tonic_types::{ErrorDetails, FieldViolation, StatusExt};
 
 use crate::error::Violations;
 use crate::journal::JournalError;
+use crate::knowledge::KnowledgeError;
 use crate::registry::{RegistryError, WatchError};
 use crate::session::hub::LoopError;
 use crate::store::StoreError;
@@ -71,9 +72,12 @@ impl Fault {
             Reason::MessageTooLarge
             | Reason::Overloaded
             | Reason::CatalogFull
+            | Reason::KnowledgeFull
             | Reason::TooManyLoops => Code::ResourceExhausted,
             Reason::DeadlineExceeded => Code::DeadlineExceeded,
-            Reason::EntryNotFound | Reason::LoopNotFound => Code::NotFound,
+            Reason::EntryNotFound | Reason::LoopNotFound | Reason::ConventionNotFound => {
+                Code::NotFound
+            }
             Reason::ResumeTokenExpired | Reason::PositionOutOfRange => Code::OutOfRange,
             Reason::Draining | Reason::StorageFailed => Code::Unavailable,
             Reason::SlowConsumer | Reason::SequenceMismatch => Code::Aborted,
@@ -234,6 +238,23 @@ impl From<LoopError> for Fault {
                 .with("limit", limit),
             LoopError::Journal(error) => error.into(),
             LoopError::CutOff => Fault::new(Reason::Internal, CALL_FAILED),
+        }
+    }
+}
+
+impl From<KnowledgeError> for Fault {
+    fn from(error: KnowledgeError) -> Self {
+        let message = error.to_string();
+        match error {
+            KnowledgeError::Invalid(violations) => violations.into(),
+            KnowledgeError::NotFound(id) => {
+                Fault::new(Reason::ConventionNotFound, message).with("id", id)
+            }
+            KnowledgeError::Full(limit) => {
+                Fault::new(Reason::KnowledgeFull, message).with("limit", limit)
+            }
+            KnowledgeError::Storage(error) => error.into(),
+            KnowledgeError::CutOff => Fault::new(Reason::Internal, CALL_FAILED),
         }
     }
 }

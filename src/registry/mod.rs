@@ -27,7 +27,7 @@ pub use changes::{CatalogChange, ResumeToken, Watch, WatchError, WatchEvent};
 pub use vectoriser::Vectorised;
 
 use changes::Changes;
-use vectoriser::Vectoriser;
+pub(crate) use vectoriser::Vectoriser;
 
 /// Prompts that ask for nothing in particular, in nine languages.
 pub fn neutral_prompts() -> Vec<String> {

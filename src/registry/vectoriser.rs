@@ -42,13 +42,13 @@ struct Waiter {
 }
 
 /// Handle of the task; it ends when the last handle goes.
-pub(super) struct Vectoriser {
+pub(crate) struct Vectoriser {
     waiters: mpsc::Sender<Waiter>,
     index: Arc<Index>,
 }
 
 impl Vectoriser {
-    pub(super) fn spawn(index: Arc<Index>, embedder: Embedder, store: Option<Store>) -> Self {
+    pub(crate) fn spawn(index: Arc<Index>, embedder: Embedder, store: Option<Store>) -> Self {
         let (waiters, requests) = mpsc::channel(WAITERS);
         let task = Task {
             index: index.clone(),
@@ -71,7 +71,7 @@ impl Vectoriser {
     }
 
     /// Waits for all entries.
-    pub(super) async fn all(&self) -> Vectorised {
+    pub(crate) async fn all(&self) -> Vectorised {
         self.wait(Vec::new()).await
     }
 

@@ -9,13 +9,13 @@ mod confidence;
 mod evidence;
 mod exact;
 mod fitted;
-mod lexical;
+pub(crate) mod lexical;
 pub mod profile;
 mod request;
 mod result;
 mod router;
 mod select;
-mod semantic;
+pub(crate) mod semantic;
 
 pub use confidence::Calibration;
 pub use fitted::{Fit, Fitted, Key, MAX_FILE_BYTES, MAX_GAPS};
@@ -26,6 +26,8 @@ pub use result::{
     Ranked,
     RouteResult, ScoreParts, Stage, Warning,
 };
+pub(crate) use evidence::group_of;
+pub(crate) use router::reads;
 pub use router::{Router, Settings, degradation_of};
 
 #[cfg(test)]

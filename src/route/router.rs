@@ -450,7 +450,7 @@ impl Answer {
 }
 
 /// Whether a model was trained for a group of scripts.
-fn reads(model: &ModelInfo, group: ScriptGroup) -> bool {
+pub(crate) fn reads(model: &ModelInfo, group: ScriptGroup) -> bool {
     let english_only = model.languages.len() == 1 && model.languages[0] == "en";
     !english_only || group == ScriptGroup::Latin
 }

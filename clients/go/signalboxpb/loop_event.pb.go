@@ -688,8 +688,10 @@ type PreHydrationComplete struct {
 	// Of those, resolved.
 	ResolvedCount int32 `protobuf:"varint,2,opt,name=resolved_count,json=resolvedCount,proto3" json:"resolved_count,omitempty"`
 	// Tokens of context that they came to.
-	TokenCount    int64                `protobuf:"varint,3,opt,name=token_count,json=tokenCount,proto3" json:"token_count,omitempty"`
-	Duration      *durationpb.Duration `protobuf:"bytes,4,opt,name=duration,proto3" json:"duration,omitempty"`
+	TokenCount int64                `protobuf:"varint,3,opt,name=token_count,json=tokenCount,proto3" json:"token_count,omitempty"`
+	Duration   *durationpb.Duration `protobuf:"bytes,4,opt,name=duration,proto3" json:"duration,omitempty"`
+	// Of the references, those that could not be resolved.
+	FailedCount   int32 `protobuf:"varint,5,opt,name=failed_count,json=failedCount,proto3" json:"failed_count,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -750,6 +752,13 @@ func (x *PreHydrationComplete) GetDuration() *durationpb.Duration {
 		return x.Duration
 	}
 	return nil
+}
+
+func (x *PreHydrationComplete) GetFailedCount() int32 {
+	if x != nil {
+		return x.FailedCount
+	}
+	return 0
 }
 
 // The model answered.
@@ -1986,13 +1995,14 @@ const file_signalbox_v1_loop_event_proto_rawDesc = "" +
 	"\x05tools\x18\x02 \x03(\tR\x05tools\x12\x16\n" +
 	"\x06config\x18\x03 \x01(\tR\x06config\x12$\n" +
 	"\x0eparent_loop_id\x18\x04 \x01(\tR\fparentLoopId\x12)\n" +
-	"\x10delegation_depth\x18\x05 \x01(\x05R\x0fdelegationDepth\"\xbe\x01\n" +
+	"\x10delegation_depth\x18\x05 \x01(\x05R\x0fdelegationDepth\"\xe1\x01\n" +
 	"\x14PreHydrationComplete\x12'\n" +
 	"\x0freference_count\x18\x01 \x01(\x05R\x0ereferenceCount\x12%\n" +
 	"\x0eresolved_count\x18\x02 \x01(\x05R\rresolvedCount\x12\x1f\n" +
 	"\vtoken_count\x18\x03 \x01(\x03R\n" +
 	"tokenCount\x125\n" +
-	"\bduration\x18\x04 \x01(\v2\x19.google.protobuf.DurationR\bduration\"\xa0\x01\n" +
+	"\bduration\x18\x04 \x01(\v2\x19.google.protobuf.DurationR\bduration\x12!\n" +
+	"\ffailed_count\x18\x05 \x01(\x05R\vfailedCount\"\xa0\x01\n" +
 	"\x11ReasoningComplete\x12\x1c\n" +
 	"\titeration\x18\x01 \x01(\x05R\titeration\x12.\n" +
 	"\aactions\x18\x02 \x03(\v2\x14.signalbox.v1.ActionR\aactions\x12)\n" +

@@ -123,6 +123,7 @@ impl Reader<'_> {
                 LoopEvent::PreHydrationComplete(PreHydrationComplete {
                     reference_count: self.count("reference_count", event.reference_count),
                     resolved_count: self.count("resolved_count", event.resolved_count),
+                    failed_count: self.count("failed_count", event.failed_count),
                     token_count: self.large("token_count", event.token_count),
                     duration: self.duration("duration", event.duration),
                 })

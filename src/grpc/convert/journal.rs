@@ -45,6 +45,7 @@ pub fn event_to(event: LoopEvent) -> pb::LoopEvent {
                 resolved_count: small(event.resolved_count),
                 token_count: large(event.token_count),
                 duration: duration_to(event.duration),
+                failed_count: small(event.failed_count),
             })
         }
         LoopEvent::ReasoningComplete(event) => PbEvent::ReasoningComplete(pb::ReasoningComplete {

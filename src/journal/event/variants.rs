@@ -30,6 +30,8 @@ pub struct PreHydrationComplete {
     pub reference_count: u32,
     /// Of those, resolved.
     pub resolved_count: u32,
+    /// Of those found, the ones that could not be resolved.
+    pub failed_count: u32,
     /// Tokens of context that they came to.
     pub token_count: u64,
     /// How long it took.

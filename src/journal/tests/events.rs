@@ -22,6 +22,7 @@ pub(crate) fn one_of_each() -> Vec<LoopEvent> {
         LoopEvent::PreHydrationComplete(PreHydrationComplete {
             reference_count: 3,
             resolved_count: 2,
+            failed_count: 1,
             token_count: 900,
             duration,
         }),
