@@ -83,11 +83,15 @@ fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
         Command::Serve(args) => {
             let config = load(args.engine.overrides(args.overrides()))?;
             start_log(&config.log, "info");
-            runtime()?.block_on(app::serve(config, |line| {
+            let runtime = runtime()?;
+            let served = runtime.block_on(app::serve(config, |line| {
                 let mut out = io::stdout();
                 // Whoever reads the lines may have gone; the server goes on.
                 let _ = writeln!(out, "{line}").and_then(|()| out.flush());
-            }))?;
+            }));
+            // A look-up of a name that nobody waits for any more must not hold up the end.
+            runtime.shutdown_background();
+            served?;
             Ok(ExitCode::SUCCESS)
         }
         Command::Route(args) => {
