@@ -250,13 +250,13 @@ async fn conventions_of_the_workspace_are_resolved_and_read_again() {
         .into_inner();
     assert_eq!(resolved.conventions[2].content, "New API rules.");
     let mut small = request();
-    small.max_context_tokens = Some(30);
+    small.max_context_tokens = Some(25);
     let resolved = client
         .resolve_conventions(small)
         .await
         .expect("resolved")
         .into_inner();
-    assert!(resolved.token_count <= 30 && !resolved.dropped.is_empty());
+    assert!(resolved.token_count <= 25 && !resolved.dropped.is_empty());
     assert_eq!(resolved.dropped[0].source, "AGENTS.md");
 }
 
@@ -290,4 +290,119 @@ async fn a_models_json_is_carried_out_or_explained() {
         "{}",
         broken.content
     );
+}
+
+/// In this process, because a server would have to fetch its catalogue's vectors first.
+mod with_the_model {
+    use std::path::Path;
+    use std::time::{Duration, Instant};
+
+    use signalbox::app;
+    use signalbox::config::ModelConfig;
+    use signalbox::embed::{Embedder, ModelState};
+    use signalbox::hydrate::file::Files;
+    use signalbox::hydrate::{BUILTIN_FILE, Counter, Hydrator, Job, Options};
+    use signalbox::knowledge::{Fact, Knowledge, Recall, RecalledItem, keep};
+    use signalbox::session::config::PreHydration;
+    use tokio::sync::mpsc;
+
+    async fn embedder() -> Embedder {
+        let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/weights");
+        let config = ModelConfig {
+            dir,
+            ..ModelConfig::default()
+        };
+        let embedder = app::embedder(&config);
+        let state = embedder.loaded().await;
+        assert!(
+            matches!(state, ModelState::Ready(_)),
+            "{state:?}; run `make models`"
+        );
+        embedder
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_question_in_another_language_finds_the_fact() {
+        let knowledge = Knowledge::open(None, embedder().await, keep::Options::default());
+        let knowledge = knowledge.await.expect("opens");
+        for (subject, predicate, object) in [
+            ("the database", "is backed up", "every night at two o'clock"),
+            ("releases", "are announced", "in the team channel"),
+            ("the cafeteria", "serves", "soup on Mondays"),
+        ] {
+            let fact = Fact::new(subject, predicate, object, 0.8, "");
+            knowledge.store_fact(fact).await.expect("stored");
+        }
+        let recall = Recall {
+            query: "Wann werden die Daten gesichert?".into(),
+            limit: Some(1),
+            ..Recall::default()
+        };
+        let patience = Instant::now() + Duration::from_secs(120);
+        let recalled = loop {
+            let recalled = knowledge.recall(&recall).await.expect("recalled");
+            if recalled.degraded.is_empty() {
+                break recalled;
+            }
+            assert!(Instant::now() < patience, "{:?}", recalled.degraded);
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        };
+        let RecalledItem::Fact(fact) = &recalled.items[0].item else {
+            panic!("{recalled:?}")
+        };
+        assert_eq!(fact.subject, "the database");
+        assert_eq!(recalled.context.counter, "multilingual-e5-small");
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn case_18_holds_with_the_models_own_tokenizer() {
+        let embedder = embedder().await;
+        let dir = tempfile::tempdir().expect("temporary folder");
+        for (name, text) in [
+            ("three.txt", "語".repeat(20_000)),
+            ("two.txt", "é".repeat(30_001)),
+            ("mixed.txt", "naïve 語 🦀\u{301} \t zebra ".repeat(2_000)),
+        ] {
+            std::fs::write(dir.path().join(name), text).expect("written");
+        }
+        let options = Options {
+            files: Files {
+                roots: vec![dir.path().to_owned()],
+                max_bytes: 1 << 20,
+            },
+            ..Options::default()
+        };
+        let hydrator = Hydrator::new(options, embedder.clone());
+        let counter = Counter::of(&embedder);
+        for text in [
+            "three.txt",
+            "two.txt",
+            "mixed.txt",
+            "three.txt two.txt mixed.txt",
+        ] {
+            for budget in [100, 333] {
+                let tools = [("file".to_owned(), BUILTIN_FILE.to_owned())];
+                let job = Job {
+                    text: text.into(),
+                    config: PreHydration {
+                        resolution_tools: tools.into(),
+                        max_context_tokens: budget,
+                        ..PreHydration::default()
+                    },
+                    ..Job::default()
+                };
+                let (calls, _) = mpsc::channel(1);
+                let hydrated = hydrator.hydrate(job, "", calls).await.expect("valid");
+                let tokens = counter.count(&hydrated.message);
+                assert_eq!(tokens, hydrated.tokens, "{text}");
+                assert!(
+                    tokens <= budget as usize && tokens > 60,
+                    "{text}: {tokens} of {budget}"
+                );
+                assert_eq!(hydrated.counter, "multilingual-e5-small");
+                assert!(hydrated.message.starts_with("[PRE_HYDRATED_CONTEXT]"));
+                assert!(hydrated.resolved() >= 1);
+            }
+        }
+    }
 }

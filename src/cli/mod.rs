@@ -89,10 +89,14 @@ fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
                 // Whoever reads the lines may have gone; the server goes on.
                 let _ = writeln!(out, "{line}").and_then(|()| out.flush());
             };
-            runtime()?.block_on(async {
+            let runtime = runtime()?;
+            let served = runtime.block_on(async {
                 let telemetry = Telemetry::start(&config.telemetry, &config.log)?;
                 app::serve(config, telemetry, announce).await
-            })?;
+            });
+            // A look-up of a name that nobody waits for any more must not hold up the end.
+            runtime.shutdown_background();
+            served?;
             Ok(ExitCode::SUCCESS)
         }
         Command::Route(args) => {

@@ -100,10 +100,12 @@ pub fn fit(sections: &[Section], unresolved: usize, budget: usize, counter: &Cou
     if sections.is_empty() && unresolved == 0 {
         return Fitted::default();
     }
-    let whole: Vec<usize> = sections
-        .iter()
-        .map(|section| counter.head(&section.content, budget).1)
-        .collect();
+    // What is longer than the budget wants all of it.
+    let wish = |section: &Section| match counter.head(&section.content, budget) {
+        (end, tokens) if end == section.content.len() => tokens,
+        _ => budget,
+    };
+    let whole: Vec<usize> = sections.iter().map(wish).collect();
     let header = |section: &Section| {
         let mut text = String::new();
         section.write(0, &mut text);
