@@ -4,35 +4,34 @@
 # source: signalbox/v1/error_reason.proto
 # Protobuf Python Version: 6.31.1
 """Generated protocol buffer code."""
-
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import descriptor_pool as _descriptor_pool
 from google.protobuf import runtime_version as _runtime_version
 from google.protobuf import symbol_database as _symbol_database
 from google.protobuf.internal import builder as _builder
-
 _runtime_version.ValidateProtobufRuntimeVersion(
-    _runtime_version.Domain.PUBLIC, 6, 31, 1, "", "signalbox/v1/error_reason.proto"
+    _runtime_version.Domain.PUBLIC,
+    6,
+    31,
+    1,
+    '',
+    'signalbox/v1/error_reason.proto'
 )
 # @@protoc_insertion_point(imports)
 
 _sym_db = _symbol_database.Default()
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(
-    b'\n\x1fsignalbox/v1/error_reason.proto\x12\x0csignalbox.v1*\xe4\x06\n\x0b\x45rrorReason\x12\x1c\n\x18\x45RROR_REASON_UNSPECIFIED\x10\x00\x12\x1e\n\x1a\x45RROR_REASON_INVALID_FIELD\x10\x01\x12"\n\x1e\x45RROR_REASON_MALFORMED_MESSAGE\x10\x02\x12"\n\x1e\x45RROR_REASON_MESSAGE_TOO_LARGE\x10\x03\x12\x1b\n\x17\x45RROR_REASON_OVERLOADED\x10\x04\x12"\n\x1e\x45RROR_REASON_DEADLINE_EXCEEDED\x10\x05\x12 \n\x1c\x45RROR_REASON_ENTRY_NOT_FOUND\x10\x06\x12\x1d\n\x19\x45RROR_REASON_CATALOG_FULL\x10\x07\x12 \n\x1c\x45RROR_REASON_IMPORT_REJECTED\x10\x08\x12%\n!ERROR_REASON_RESUME_TOKEN_EXPIRED\x10\t\x12\x19\n\x15\x45RROR_REASON_DRAINING\x10\n\x12\x1e\n\x1a\x45RROR_REASON_SLOW_CONSUMER\x10\x0b\x12\x1f\n\x1b\x45RROR_REASON_UNKNOWN_METHOD\x10\x0c\x12\x19\n\x15\x45RROR_REASON_INTERNAL\x10\r\x12\x1f\n\x1b\x45RROR_REASON_STORAGE_FAILED\x10\x0e\x12\x1a\n\x16\x45RROR_REASON_TRANSPORT\x10\x0f\x12"\n\x1e\x45RROR_REASON_SEQUENCE_MISMATCH\x10\x10\x12"\n\x1e\x45RROR_REASON_REQUEST_ID_REUSED\x10\x11\x12\x1b\n\x17\x45RROR_REASON_LOOP_ENDED\x10\x12\x12&\n"ERROR_REASON_POSITION_OUT_OF_RANGE\x10\x13\x12!\n\x1d\x45RROR_REASON_FOREIGN_POSITION\x10\x14\x12\x1a\n\x16\x45RROR_REASON_DATA_LOSS\x10\x15\x12\x1f\n\x1b\x45RROR_REASON_LOOP_NOT_FOUND\x10\x16\x12\x1c\n\x18\x45RROR_REASON_LOOP_EXISTS\x10\x17\x12\x1f\n\x1b\x45RROR_REASON_TOO_MANY_LOOPS\x10\x18\x12$\n ERROR_REASON_DELEGATION_TOO_DEEP\x10\x19\x42GZEgithub.com/signalbox-dev/signalbox/clients/go/signalboxpb;signalboxpbb\x06proto3'
-)
+
+
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1fsignalbox/v1/error_reason.proto\x12\x0csignalbox.v1*\xe4\x06\n\x0b\x45rrorReason\x12\x1c\n\x18\x45RROR_REASON_UNSPECIFIED\x10\x00\x12\x1e\n\x1a\x45RROR_REASON_INVALID_FIELD\x10\x01\x12\"\n\x1e\x45RROR_REASON_MALFORMED_MESSAGE\x10\x02\x12\"\n\x1e\x45RROR_REASON_MESSAGE_TOO_LARGE\x10\x03\x12\x1b\n\x17\x45RROR_REASON_OVERLOADED\x10\x04\x12\"\n\x1e\x45RROR_REASON_DEADLINE_EXCEEDED\x10\x05\x12 \n\x1c\x45RROR_REASON_ENTRY_NOT_FOUND\x10\x06\x12\x1d\n\x19\x45RROR_REASON_CATALOG_FULL\x10\x07\x12 \n\x1c\x45RROR_REASON_IMPORT_REJECTED\x10\x08\x12%\n!ERROR_REASON_RESUME_TOKEN_EXPIRED\x10\t\x12\x19\n\x15\x45RROR_REASON_DRAINING\x10\n\x12\x1e\n\x1a\x45RROR_REASON_SLOW_CONSUMER\x10\x0b\x12\x1f\n\x1b\x45RROR_REASON_UNKNOWN_METHOD\x10\x0c\x12\x19\n\x15\x45RROR_REASON_INTERNAL\x10\r\x12\x1f\n\x1b\x45RROR_REASON_STORAGE_FAILED\x10\x0e\x12\x1a\n\x16\x45RROR_REASON_TRANSPORT\x10\x0f\x12\"\n\x1e\x45RROR_REASON_SEQUENCE_MISMATCH\x10\x10\x12\"\n\x1e\x45RROR_REASON_REQUEST_ID_REUSED\x10\x11\x12\x1b\n\x17\x45RROR_REASON_LOOP_ENDED\x10\x12\x12&\n\"ERROR_REASON_POSITION_OUT_OF_RANGE\x10\x13\x12!\n\x1d\x45RROR_REASON_FOREIGN_POSITION\x10\x14\x12\x1a\n\x16\x45RROR_REASON_DATA_LOSS\x10\x15\x12\x1f\n\x1b\x45RROR_REASON_LOOP_NOT_FOUND\x10\x16\x12\x1c\n\x18\x45RROR_REASON_LOOP_EXISTS\x10\x17\x12\x1f\n\x1b\x45RROR_REASON_TOO_MANY_LOOPS\x10\x18\x12$\n ERROR_REASON_DELEGATION_TOO_DEEP\x10\x19\x42GZEgithub.com/signalbox-dev/signalbox/clients/go/signalboxpb;signalboxpbb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
-_builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, "signalbox.v1.error_reason_pb2", _globals)
+_builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'signalbox.v1.error_reason_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
-    _globals["DESCRIPTOR"]._loaded_options = None
-    _globals[
-        "DESCRIPTOR"
-    ]._serialized_options = (
-        b"ZEgithub.com/signalbox-dev/signalbox/clients/go/signalboxpb;signalboxpb"
-    )
-    _globals["_ERRORREASON"]._serialized_start = 50
-    _globals["_ERRORREASON"]._serialized_end = 918
+  _globals['DESCRIPTOR']._loaded_options = None
+  _globals['DESCRIPTOR']._serialized_options = b'ZEgithub.com/signalbox-dev/signalbox/clients/go/signalboxpb;signalboxpb'
+  _globals['_ERRORREASON']._serialized_start=50
+  _globals['_ERRORREASON']._serialized_end=918
 # @@protoc_insertion_point(module_scope)

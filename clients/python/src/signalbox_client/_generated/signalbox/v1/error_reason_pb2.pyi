@@ -32,7 +32,6 @@ class ErrorReason(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     ERROR_REASON_LOOP_EXISTS: _ClassVar[ErrorReason]
     ERROR_REASON_TOO_MANY_LOOPS: _ClassVar[ErrorReason]
     ERROR_REASON_DELEGATION_TOO_DEEP: _ClassVar[ErrorReason]
-
 ERROR_REASON_UNSPECIFIED: ErrorReason
 ERROR_REASON_INVALID_FIELD: ErrorReason
 ERROR_REASON_MALFORMED_MESSAGE: ErrorReason

@@ -4,15 +4,18 @@
 # source: signalbox/v1/loop_event.proto
 # Protobuf Python Version: 6.31.1
 """Generated protocol buffer code."""
-
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import descriptor_pool as _descriptor_pool
 from google.protobuf import runtime_version as _runtime_version
 from google.protobuf import symbol_database as _symbol_database
 from google.protobuf.internal import builder as _builder
-
 _runtime_version.ValidateProtobufRuntimeVersion(
-    _runtime_version.Domain.PUBLIC, 6, 31, 1, "", "signalbox/v1/loop_event.proto"
+    _runtime_version.Domain.PUBLIC,
+    6,
+    31,
+    1,
+    '',
+    'signalbox/v1/loop_event.proto'
 )
 # @@protoc_insertion_point(imports)
 
@@ -24,64 +27,58 @@ from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__
 from signalbox_client._generated.signalbox.v1 import entry_pb2 as signalbox_dot_v1_dot_entry__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(
-    b'\n\x1dsignalbox/v1/loop_event.proto\x12\x0csignalbox.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18signalbox/v1/entry.proto"\xfa\x05\n\tLoopEvent\x12(\n\x07started\x18\x01 \x01(\x0b\x32\x15.signalbox.v1.StartedH\x00\x12\x44\n\x16pre_hydration_complete\x18\x02 \x01(\x0b\x32".signalbox.v1.PreHydrationCompleteH\x00\x12=\n\x12reasoning_complete\x18\x03 \x01(\x0b\x32\x1f.signalbox.v1.ReasoningCompleteH\x00\x12\x39\n\x10policy_evaluated\x18\x04 \x01(\x0b\x32\x1d.signalbox.v1.PolicyEvaluatedH\x00\x12\x39\n\x10tools_dispatched\x18\x05 \x01(\x0b\x32\x1d.signalbox.v1.ToolsDispatchedH\x00\x12\x45\n\x16observations_collected\x18\x06 \x01(\x0b\x32#.signalbox.v1.ObservationsCollectedH\x00\x12=\n\x12recovery_triggered\x18\x07 \x01(\x0b\x32\x1f.signalbox.v1.RecoveryTriggeredH\x00\x12<\n\x12step_limit_reached\x18\x08 \x01(\x0b\x32\x1e.signalbox.v1.StepLimitReachedH\x00\x12\x31\n\x0cloop_warning\x18\t \x01(\x0b\x32\x19.signalbox.v1.LoopWarningH\x00\x12\x33\n\rroute_decided\x18\n \x01(\x0b\x32\x1a.signalbox.v1.RouteDecidedH\x00\x12;\n\x11\x66\x65\x65\x64\x62\x61\x63k_recorded\x18\x0b \x01(\x0b\x32\x1e.signalbox.v1.FeedbackRecordedH\x00\x12&\n\x06\x63ustom\x18\x0c \x01(\x0b\x32\x14.signalbox.v1.CustomH\x00\x12.\n\nterminated\x18\r \x01(\x0b\x32\x18.signalbox.v1.TerminatedH\x00\x42\x07\n\x05\x65vent"\xbf\x01\n\x0cJournalEntry\x12\x10\n\x08sequence\x18\x01 \x01(\x03\x12\x10\n\x08position\x18\x02 \x01(\t\x12-\n\ttimestamp\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0f\n\x07loop_id\x18\x04 \x01(\t\x12\x10\n\x08\x61gent_id\x18\x05 \x01(\t\x12\x11\n\titeration\x18\x06 \x01(\x05\x12&\n\x05\x65vent\x18\x07 \x01(\x0b\x32\x17.signalbox.v1.LoopEvent"i\n\x07Started\x12\r\n\x05input\x18\x01 \x01(\t\x12\r\n\x05tools\x18\x02 \x03(\t\x12\x0e\n\x06\x63onfig\x18\x03 \x01(\t\x12\x16\n\x0eparent_loop_id\x18\x04 \x01(\t\x12\x18\n\x10\x64\x65legation_depth\x18\x05 \x01(\x05"\x89\x01\n\x14PreHydrationComplete\x12\x17\n\x0freference_count\x18\x01 \x01(\x05\x12\x16\n\x0eresolved_count\x18\x02 \x01(\x05\x12\x13\n\x0btoken_count\x18\x03 \x01(\x03\x12+\n\x08\x64uration\x18\x04 \x01(\x0b\x32\x19.google.protobuf.Duration"\x7f\n\x11ReasoningComplete\x12\x11\n\titeration\x18\x01 \x01(\x05\x12%\n\x07\x61\x63tions\x18\x02 \x03(\x0b\x32\x14.signalbox.v1.Action\x12"\n\x05usage\x18\x03 \x01(\x0b\x32\x13.signalbox.v1.Usage\x12\x0c\n\x04text\x18\x04 \x01(\t"?\n\x06\x41\x63tion\x12\x0f\n\x07\x63\x61ll_id\x18\x01 \x01(\t\x12\x11\n\ttool_name\x18\x02 \x01(\t\x12\x11\n\targuments\x18\x03 \x01(\t"4\n\x05Usage\x12\x14\n\x0cinput_tokens\x18\x01 \x01(\x03\x12\x15\n\routput_tokens\x18\x02 \x01(\x03"P\n\x0fPolicyEvaluated\x12\x11\n\titeration\x18\x01 \x01(\x05\x12\x14\n\x0c\x61\x63tion_count\x18\x02 \x01(\x05\x12\x14\n\x0c\x64\x65nied_count\x18\x03 \x01(\x05"e\n\x0fToolsDispatched\x12\x11\n\titeration\x18\x01 \x01(\x05\x12\x12\n\ntool_count\x18\x02 \x01(\x05\x12+\n\x08\x64uration\x18\x03 \x01(\x0b\x32\x19.google.protobuf.Duration"v\n\x15ObservationsCollected\x12\x11\n\titeration\x18\x01 \x01(\x05\x12\x19\n\x11observation_count\x18\x02 \x01(\x05\x12/\n\x0cobservations\x18\x03 \x03(\x0b\x32\x19.signalbox.v1.Observation"~\n\x0bObservation\x12\x0f\n\x07\x63\x61ll_id\x18\x01 \x01(\t\x12\x11\n\ttool_name\x18\x02 \x01(\t\x12\x0e\n\x06output\x18\x03 \x01(\t\x12\x14\n\x0coutput_bytes\x18\x04 \x01(\x03\x12\x10\n\x08is_error\x18\x05 \x01(\x08\x12\x13\n\x0b\x66ingerprint\x18\x06 \x01(\t"z\n\x11RecoveryTriggered\x12\x11\n\titeration\x18\x01 \x01(\x05\x12\x11\n\ttool_name\x18\x02 \x01(\t\x12\x30\n\x08strategy\x18\x03 \x01(\x0e\x32\x1e.signalbox.v1.RecoveryStrategy\x12\r\n\x05\x65rror\x18\x04 \x01(\t"E\n\x10StepLimitReached\x12\x0f\n\x07step_id\x18\x01 \x01(\t\x12\x10\n\x08\x61ttempts\x18\x02 \x01(\x05\x12\x0e\n\x06reason\x18\x03 \x01(\t"L\n\x0bLoopWarning\x12\x0c\n\x04rule\x18\x01 \x01(\t\x12\x0c\n\x04text\x18\x02 \x01(\t\x12\x10\n\x08\x65vidence\x18\x03 \x03(\x03\x12\x0f\n\x07step_id\x18\x04 \x01(\t"\xbc\x02\n\x0cRouteDecided\x12\x10\n\x08route_id\x18\x01 \x01(\t\x12,\n\x07request\x18\x02 \x01(\x0b\x32\x1b.signalbox.v1.RoutedRequest\x12\x18\n\x10\x63\x61talog_revision\x18\x03 \x01(\t\x12\x10\n\x08model_id\x18\x04 \x01(\t\x12\x14\n\x0cmodel_digest\x18\x05 \x01(\t\x12\x0c\n\x04mode\x18\x06 \x01(\t\x12\x0f\n\x07outcome\x18\x07 \x01(\t\x12\x12\n\nconfidence\x18\x08 \x01(\x01\x12\r\n\x05\x66loor\x18\t \x01(\x01\x12\x18\n\x10\x61\x63\x63\x65pt_threshold\x18\n \x01(\x01\x12*\n\x07matches\x18\x0b \x03(\x0b\x32\x19.signalbox.v1.RoutedMatch\x12\x10\n\x08\x64\x65graded\x18\x0c \x03(\t\x12\x10\n\x08\x61gent_id\x18\r \x01(\t"\x89\x01\n\rRoutedRequest\x12\x0e\n\x06prompt\x18\x01 \x01(\t\x12\r\n\x05limit\x18\x02 \x01(\x05\x12\x11\n\tmin_score\x18\x03 \x01(\x01\x12\x0c\n\x04mode\x18\x04 \x01(\t\x12\x13\n\x0bno_commands\x18\x05 \x01(\x08\x12\x10\n\x08no_tools\x18\x06 \x01(\x08\x12\x11\n\tno_skills\x18\x07 \x01(\x08"Z\n\x0bRoutedMatch\x12%\n\x05\x65ntry\x18\x01 \x01(\x0b\x32\x16.signalbox.v1.EntryRef\x12\r\n\x05score\x18\x02 \x01(\x01\x12\x15\n\rlexical_score\x18\x03 \x01(\x01"\x82\x01\n\x10\x46\x65\x65\x64\x62\x61\x63kRecorded\x12\x13\n\x0b\x66\x65\x65\x64\x62\x61\x63k_id\x18\x01 \x01(\t\x12\x10\n\x08route_id\x18\x02 \x01(\t\x12%\n\x05\x65ntry\x18\x03 \x01(\x0b\x32\x16.signalbox.v1.EntryRef\x12\x0f\n\x07verdict\x18\x04 \x01(\t\x12\x0f\n\x07\x63omment\x18\x05 \x01(\t"$\n\x06\x43ustom\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0c\n\x04\x64\x61ta\x18\x02 \x01(\t"\xb8\x01\n\nTerminated\x12/\n\x06reason\x18\x01 \x01(\x0e\x32\x1f.signalbox.v1.TerminationReason\x12\x12\n\niterations\x18\x02 \x01(\x05\x12(\n\x0btotal_usage\x18\x03 \x01(\x0b\x32\x13.signalbox.v1.Usage\x12+\n\x08\x64uration\x18\x04 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x0e\n\x06\x64\x65tail\x18\x05 \x01(\t*\x91\x04\n\rLoopEventType\x12\x1f\n\x1bLOOP_EVENT_TYPE_UNSPECIFIED\x10\x00\x12\x1b\n\x17LOOP_EVENT_TYPE_STARTED\x10\x01\x12*\n&LOOP_EVENT_TYPE_PRE_HYDRATION_COMPLETE\x10\x02\x12&\n"LOOP_EVENT_TYPE_REASONING_COMPLETE\x10\x03\x12$\n LOOP_EVENT_TYPE_POLICY_EVALUATED\x10\x04\x12$\n LOOP_EVENT_TYPE_TOOLS_DISPATCHED\x10\x05\x12*\n&LOOP_EVENT_TYPE_OBSERVATIONS_COLLECTED\x10\x06\x12&\n"LOOP_EVENT_TYPE_RECOVERY_TRIGGERED\x10\x07\x12&\n"LOOP_EVENT_TYPE_STEP_LIMIT_REACHED\x10\x08\x12 \n\x1cLOOP_EVENT_TYPE_LOOP_WARNING\x10\t\x12!\n\x1dLOOP_EVENT_TYPE_ROUTE_DECIDED\x10\n\x12%\n!LOOP_EVENT_TYPE_FEEDBACK_RECORDED\x10\x0b\x12\x1a\n\x16LOOP_EVENT_TYPE_CUSTOM\x10\x0c\x12\x1e\n\x1aLOOP_EVENT_TYPE_TERMINATED\x10\r*\xfe\x01\n\x10RecoveryStrategy\x12!\n\x1dRECOVERY_STRATEGY_UNSPECIFIED\x10\x00\x12\x1b\n\x17RECOVERY_STRATEGY_RETRY\x10\x01\x12\x1e\n\x1aRECOVERY_STRATEGY_FALLBACK\x10\x02\x12#\n\x1fRECOVERY_STRATEGY_CACHED_RESULT\x10\x03\x12"\n\x1eRECOVERY_STRATEGY_LLM_RECOVERY\x10\x04\x12\x1e\n\x1aRECOVERY_STRATEGY_ESCALATE\x10\x05\x12!\n\x1dRECOVERY_STRATEGY_DEAD_LETTER\x10\x06*\xea\x02\n\x11TerminationReason\x12"\n\x1eTERMINATION_REASON_UNSPECIFIED\x10\x00\x12 \n\x1cTERMINATION_REASON_COMPLETED\x10\x01\x12%\n!TERMINATION_REASON_MAX_ITERATIONS\x10\x02\x12!\n\x1dTERMINATION_REASON_MAX_TOKENS\x10\x03\x12\x1e\n\x1aTERMINATION_REASON_TIMEOUT\x10\x04\x12$\n TERMINATION_REASON_POLICY_DENIAL\x10\x05\x12!\n\x1dTERMINATION_REASON_STEP_LIMIT\x10\x06\x12\x1c\n\x18TERMINATION_REASON_STUCK\x10\x07\x12\x1c\n\x18TERMINATION_REASON_ERROR\x10\x08\x12 \n\x1cTERMINATION_REASON_ABANDONED\x10\tBGZEgithub.com/signalbox-dev/signalbox/clients/go/signalboxpb;signalboxpbb\x06proto3'
-)
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1dsignalbox/v1/loop_event.proto\x12\x0csignalbox.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18signalbox/v1/entry.proto\"\xfa\x05\n\tLoopEvent\x12(\n\x07started\x18\x01 \x01(\x0b\x32\x15.signalbox.v1.StartedH\x00\x12\x44\n\x16pre_hydration_complete\x18\x02 \x01(\x0b\x32\".signalbox.v1.PreHydrationCompleteH\x00\x12=\n\x12reasoning_complete\x18\x03 \x01(\x0b\x32\x1f.signalbox.v1.ReasoningCompleteH\x00\x12\x39\n\x10policy_evaluated\x18\x04 \x01(\x0b\x32\x1d.signalbox.v1.PolicyEvaluatedH\x00\x12\x39\n\x10tools_dispatched\x18\x05 \x01(\x0b\x32\x1d.signalbox.v1.ToolsDispatchedH\x00\x12\x45\n\x16observations_collected\x18\x06 \x01(\x0b\x32#.signalbox.v1.ObservationsCollectedH\x00\x12=\n\x12recovery_triggered\x18\x07 \x01(\x0b\x32\x1f.signalbox.v1.RecoveryTriggeredH\x00\x12<\n\x12step_limit_reached\x18\x08 \x01(\x0b\x32\x1e.signalbox.v1.StepLimitReachedH\x00\x12\x31\n\x0cloop_warning\x18\t \x01(\x0b\x32\x19.signalbox.v1.LoopWarningH\x00\x12\x33\n\rroute_decided\x18\n \x01(\x0b\x32\x1a.signalbox.v1.RouteDecidedH\x00\x12;\n\x11\x66\x65\x65\x64\x62\x61\x63k_recorded\x18\x0b \x01(\x0b\x32\x1e.signalbox.v1.FeedbackRecordedH\x00\x12&\n\x06\x63ustom\x18\x0c \x01(\x0b\x32\x14.signalbox.v1.CustomH\x00\x12.\n\nterminated\x18\r \x01(\x0b\x32\x18.signalbox.v1.TerminatedH\x00\x42\x07\n\x05\x65vent\"\xbf\x01\n\x0cJournalEntry\x12\x10\n\x08sequence\x18\x01 \x01(\x03\x12\x10\n\x08position\x18\x02 \x01(\t\x12-\n\ttimestamp\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0f\n\x07loop_id\x18\x04 \x01(\t\x12\x10\n\x08\x61gent_id\x18\x05 \x01(\t\x12\x11\n\titeration\x18\x06 \x01(\x05\x12&\n\x05\x65vent\x18\x07 \x01(\x0b\x32\x17.signalbox.v1.LoopEvent\"i\n\x07Started\x12\r\n\x05input\x18\x01 \x01(\t\x12\r\n\x05tools\x18\x02 \x03(\t\x12\x0e\n\x06\x63onfig\x18\x03 \x01(\t\x12\x16\n\x0eparent_loop_id\x18\x04 \x01(\t\x12\x18\n\x10\x64\x65legation_depth\x18\x05 \x01(\x05\"\x89\x01\n\x14PreHydrationComplete\x12\x17\n\x0freference_count\x18\x01 \x01(\x05\x12\x16\n\x0eresolved_count\x18\x02 \x01(\x05\x12\x13\n\x0btoken_count\x18\x03 \x01(\x03\x12+\n\x08\x64uration\x18\x04 \x01(\x0b\x32\x19.google.protobuf.Duration\"\x7f\n\x11ReasoningComplete\x12\x11\n\titeration\x18\x01 \x01(\x05\x12%\n\x07\x61\x63tions\x18\x02 \x03(\x0b\x32\x14.signalbox.v1.Action\x12\"\n\x05usage\x18\x03 \x01(\x0b\x32\x13.signalbox.v1.Usage\x12\x0c\n\x04text\x18\x04 \x01(\t\"?\n\x06\x41\x63tion\x12\x0f\n\x07\x63\x61ll_id\x18\x01 \x01(\t\x12\x11\n\ttool_name\x18\x02 \x01(\t\x12\x11\n\targuments\x18\x03 \x01(\t\"4\n\x05Usage\x12\x14\n\x0cinput_tokens\x18\x01 \x01(\x03\x12\x15\n\routput_tokens\x18\x02 \x01(\x03\"P\n\x0fPolicyEvaluated\x12\x11\n\titeration\x18\x01 \x01(\x05\x12\x14\n\x0c\x61\x63tion_count\x18\x02 \x01(\x05\x12\x14\n\x0c\x64\x65nied_count\x18\x03 \x01(\x05\"e\n\x0fToolsDispatched\x12\x11\n\titeration\x18\x01 \x01(\x05\x12\x12\n\ntool_count\x18\x02 \x01(\x05\x12+\n\x08\x64uration\x18\x03 \x01(\x0b\x32\x19.google.protobuf.Duration\"v\n\x15ObservationsCollected\x12\x11\n\titeration\x18\x01 \x01(\x05\x12\x19\n\x11observation_count\x18\x02 \x01(\x05\x12/\n\x0cobservations\x18\x03 \x03(\x0b\x32\x19.signalbox.v1.Observation\"~\n\x0bObservation\x12\x0f\n\x07\x63\x61ll_id\x18\x01 \x01(\t\x12\x11\n\ttool_name\x18\x02 \x01(\t\x12\x0e\n\x06output\x18\x03 \x01(\t\x12\x14\n\x0coutput_bytes\x18\x04 \x01(\x03\x12\x10\n\x08is_error\x18\x05 \x01(\x08\x12\x13\n\x0b\x66ingerprint\x18\x06 \x01(\t\"z\n\x11RecoveryTriggered\x12\x11\n\titeration\x18\x01 \x01(\x05\x12\x11\n\ttool_name\x18\x02 \x01(\t\x12\x30\n\x08strategy\x18\x03 \x01(\x0e\x32\x1e.signalbox.v1.RecoveryStrategy\x12\r\n\x05\x65rror\x18\x04 \x01(\t\"E\n\x10StepLimitReached\x12\x0f\n\x07step_id\x18\x01 \x01(\t\x12\x10\n\x08\x61ttempts\x18\x02 \x01(\x05\x12\x0e\n\x06reason\x18\x03 \x01(\t\"L\n\x0bLoopWarning\x12\x0c\n\x04rule\x18\x01 \x01(\t\x12\x0c\n\x04text\x18\x02 \x01(\t\x12\x10\n\x08\x65vidence\x18\x03 \x03(\x03\x12\x0f\n\x07step_id\x18\x04 \x01(\t\"\xbc\x02\n\x0cRouteDecided\x12\x10\n\x08route_id\x18\x01 \x01(\t\x12,\n\x07request\x18\x02 \x01(\x0b\x32\x1b.signalbox.v1.RoutedRequest\x12\x18\n\x10\x63\x61talog_revision\x18\x03 \x01(\t\x12\x10\n\x08model_id\x18\x04 \x01(\t\x12\x14\n\x0cmodel_digest\x18\x05 \x01(\t\x12\x0c\n\x04mode\x18\x06 \x01(\t\x12\x0f\n\x07outcome\x18\x07 \x01(\t\x12\x12\n\nconfidence\x18\x08 \x01(\x01\x12\r\n\x05\x66loor\x18\t \x01(\x01\x12\x18\n\x10\x61\x63\x63\x65pt_threshold\x18\n \x01(\x01\x12*\n\x07matches\x18\x0b \x03(\x0b\x32\x19.signalbox.v1.RoutedMatch\x12\x10\n\x08\x64\x65graded\x18\x0c \x03(\t\x12\x10\n\x08\x61gent_id\x18\r \x01(\t\"\x89\x01\n\rRoutedRequest\x12\x0e\n\x06prompt\x18\x01 \x01(\t\x12\r\n\x05limit\x18\x02 \x01(\x05\x12\x11\n\tmin_score\x18\x03 \x01(\x01\x12\x0c\n\x04mode\x18\x04 \x01(\t\x12\x13\n\x0bno_commands\x18\x05 \x01(\x08\x12\x10\n\x08no_tools\x18\x06 \x01(\x08\x12\x11\n\tno_skills\x18\x07 \x01(\x08\"Z\n\x0bRoutedMatch\x12%\n\x05\x65ntry\x18\x01 \x01(\x0b\x32\x16.signalbox.v1.EntryRef\x12\r\n\x05score\x18\x02 \x01(\x01\x12\x15\n\rlexical_score\x18\x03 \x01(\x01\"\x82\x01\n\x10\x46\x65\x65\x64\x62\x61\x63kRecorded\x12\x13\n\x0b\x66\x65\x65\x64\x62\x61\x63k_id\x18\x01 \x01(\t\x12\x10\n\x08route_id\x18\x02 \x01(\t\x12%\n\x05\x65ntry\x18\x03 \x01(\x0b\x32\x16.signalbox.v1.EntryRef\x12\x0f\n\x07verdict\x18\x04 \x01(\t\x12\x0f\n\x07\x63omment\x18\x05 \x01(\t\"$\n\x06\x43ustom\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0c\n\x04\x64\x61ta\x18\x02 \x01(\t\"\xb8\x01\n\nTerminated\x12/\n\x06reason\x18\x01 \x01(\x0e\x32\x1f.signalbox.v1.TerminationReason\x12\x12\n\niterations\x18\x02 \x01(\x05\x12(\n\x0btotal_usage\x18\x03 \x01(\x0b\x32\x13.signalbox.v1.Usage\x12+\n\x08\x64uration\x18\x04 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x0e\n\x06\x64\x65tail\x18\x05 \x01(\t*\x91\x04\n\rLoopEventType\x12\x1f\n\x1bLOOP_EVENT_TYPE_UNSPECIFIED\x10\x00\x12\x1b\n\x17LOOP_EVENT_TYPE_STARTED\x10\x01\x12*\n&LOOP_EVENT_TYPE_PRE_HYDRATION_COMPLETE\x10\x02\x12&\n\"LOOP_EVENT_TYPE_REASONING_COMPLETE\x10\x03\x12$\n LOOP_EVENT_TYPE_POLICY_EVALUATED\x10\x04\x12$\n LOOP_EVENT_TYPE_TOOLS_DISPATCHED\x10\x05\x12*\n&LOOP_EVENT_TYPE_OBSERVATIONS_COLLECTED\x10\x06\x12&\n\"LOOP_EVENT_TYPE_RECOVERY_TRIGGERED\x10\x07\x12&\n\"LOOP_EVENT_TYPE_STEP_LIMIT_REACHED\x10\x08\x12 \n\x1cLOOP_EVENT_TYPE_LOOP_WARNING\x10\t\x12!\n\x1dLOOP_EVENT_TYPE_ROUTE_DECIDED\x10\n\x12%\n!LOOP_EVENT_TYPE_FEEDBACK_RECORDED\x10\x0b\x12\x1a\n\x16LOOP_EVENT_TYPE_CUSTOM\x10\x0c\x12\x1e\n\x1aLOOP_EVENT_TYPE_TERMINATED\x10\r*\xfe\x01\n\x10RecoveryStrategy\x12!\n\x1dRECOVERY_STRATEGY_UNSPECIFIED\x10\x00\x12\x1b\n\x17RECOVERY_STRATEGY_RETRY\x10\x01\x12\x1e\n\x1aRECOVERY_STRATEGY_FALLBACK\x10\x02\x12#\n\x1fRECOVERY_STRATEGY_CACHED_RESULT\x10\x03\x12\"\n\x1eRECOVERY_STRATEGY_LLM_RECOVERY\x10\x04\x12\x1e\n\x1aRECOVERY_STRATEGY_ESCALATE\x10\x05\x12!\n\x1dRECOVERY_STRATEGY_DEAD_LETTER\x10\x06*\xea\x02\n\x11TerminationReason\x12\"\n\x1eTERMINATION_REASON_UNSPECIFIED\x10\x00\x12 \n\x1cTERMINATION_REASON_COMPLETED\x10\x01\x12%\n!TERMINATION_REASON_MAX_ITERATIONS\x10\x02\x12!\n\x1dTERMINATION_REASON_MAX_TOKENS\x10\x03\x12\x1e\n\x1aTERMINATION_REASON_TIMEOUT\x10\x04\x12$\n TERMINATION_REASON_POLICY_DENIAL\x10\x05\x12!\n\x1dTERMINATION_REASON_STEP_LIMIT\x10\x06\x12\x1c\n\x18TERMINATION_REASON_STUCK\x10\x07\x12\x1c\n\x18TERMINATION_REASON_ERROR\x10\x08\x12 \n\x1cTERMINATION_REASON_ABANDONED\x10\tBGZEgithub.com/signalbox-dev/signalbox/clients/go/signalboxpb;signalboxpbb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
-_builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, "signalbox.v1.loop_event_pb2", _globals)
+_builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'signalbox.v1.loop_event_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
-    _globals["DESCRIPTOR"]._loaded_options = None
-    _globals[
-        "DESCRIPTOR"
-    ]._serialized_options = (
-        b"ZEgithub.com/signalbox-dev/signalbox/clients/go/signalboxpb;signalboxpb"
-    )
-    _globals["_LOOPEVENTTYPE"]._serialized_start = 3208
-    _globals["_LOOPEVENTTYPE"]._serialized_end = 3737
-    _globals["_RECOVERYSTRATEGY"]._serialized_start = 3740
-    _globals["_RECOVERYSTRATEGY"]._serialized_end = 3994
-    _globals["_TERMINATIONREASON"]._serialized_start = 3997
-    _globals["_TERMINATIONREASON"]._serialized_end = 4359
-    _globals["_LOOPEVENT"]._serialized_start = 139
-    _globals["_LOOPEVENT"]._serialized_end = 901
-    _globals["_JOURNALENTRY"]._serialized_start = 904
-    _globals["_JOURNALENTRY"]._serialized_end = 1095
-    _globals["_STARTED"]._serialized_start = 1097
-    _globals["_STARTED"]._serialized_end = 1202
-    _globals["_PREHYDRATIONCOMPLETE"]._serialized_start = 1205
-    _globals["_PREHYDRATIONCOMPLETE"]._serialized_end = 1342
-    _globals["_REASONINGCOMPLETE"]._serialized_start = 1344
-    _globals["_REASONINGCOMPLETE"]._serialized_end = 1471
-    _globals["_ACTION"]._serialized_start = 1473
-    _globals["_ACTION"]._serialized_end = 1536
-    _globals["_USAGE"]._serialized_start = 1538
-    _globals["_USAGE"]._serialized_end = 1590
-    _globals["_POLICYEVALUATED"]._serialized_start = 1592
-    _globals["_POLICYEVALUATED"]._serialized_end = 1672
-    _globals["_TOOLSDISPATCHED"]._serialized_start = 1674
-    _globals["_TOOLSDISPATCHED"]._serialized_end = 1775
-    _globals["_OBSERVATIONSCOLLECTED"]._serialized_start = 1777
-    _globals["_OBSERVATIONSCOLLECTED"]._serialized_end = 1895
-    _globals["_OBSERVATION"]._serialized_start = 1897
-    _globals["_OBSERVATION"]._serialized_end = 2023
-    _globals["_RECOVERYTRIGGERED"]._serialized_start = 2025
-    _globals["_RECOVERYTRIGGERED"]._serialized_end = 2147
-    _globals["_STEPLIMITREACHED"]._serialized_start = 2149
-    _globals["_STEPLIMITREACHED"]._serialized_end = 2218
-    _globals["_LOOPWARNING"]._serialized_start = 2220
-    _globals["_LOOPWARNING"]._serialized_end = 2296
-    _globals["_ROUTEDECIDED"]._serialized_start = 2299
-    _globals["_ROUTEDECIDED"]._serialized_end = 2615
-    _globals["_ROUTEDREQUEST"]._serialized_start = 2618
-    _globals["_ROUTEDREQUEST"]._serialized_end = 2755
-    _globals["_ROUTEDMATCH"]._serialized_start = 2757
-    _globals["_ROUTEDMATCH"]._serialized_end = 2847
-    _globals["_FEEDBACKRECORDED"]._serialized_start = 2850
-    _globals["_FEEDBACKRECORDED"]._serialized_end = 2980
-    _globals["_CUSTOM"]._serialized_start = 2982
-    _globals["_CUSTOM"]._serialized_end = 3018
-    _globals["_TERMINATED"]._serialized_start = 3021
-    _globals["_TERMINATED"]._serialized_end = 3205
+  _globals['DESCRIPTOR']._loaded_options = None
+  _globals['DESCRIPTOR']._serialized_options = b'ZEgithub.com/signalbox-dev/signalbox/clients/go/signalboxpb;signalboxpb'
+  _globals['_LOOPEVENTTYPE']._serialized_start=3208
+  _globals['_LOOPEVENTTYPE']._serialized_end=3737
+  _globals['_RECOVERYSTRATEGY']._serialized_start=3740
+  _globals['_RECOVERYSTRATEGY']._serialized_end=3994
+  _globals['_TERMINATIONREASON']._serialized_start=3997
+  _globals['_TERMINATIONREASON']._serialized_end=4359
+  _globals['_LOOPEVENT']._serialized_start=139
+  _globals['_LOOPEVENT']._serialized_end=901
+  _globals['_JOURNALENTRY']._serialized_start=904
+  _globals['_JOURNALENTRY']._serialized_end=1095
+  _globals['_STARTED']._serialized_start=1097
+  _globals['_STARTED']._serialized_end=1202
+  _globals['_PREHYDRATIONCOMPLETE']._serialized_start=1205
+  _globals['_PREHYDRATIONCOMPLETE']._serialized_end=1342
+  _globals['_REASONINGCOMPLETE']._serialized_start=1344
+  _globals['_REASONINGCOMPLETE']._serialized_end=1471
+  _globals['_ACTION']._serialized_start=1473
+  _globals['_ACTION']._serialized_end=1536
+  _globals['_USAGE']._serialized_start=1538
+  _globals['_USAGE']._serialized_end=1590
+  _globals['_POLICYEVALUATED']._serialized_start=1592
+  _globals['_POLICYEVALUATED']._serialized_end=1672
+  _globals['_TOOLSDISPATCHED']._serialized_start=1674
+  _globals['_TOOLSDISPATCHED']._serialized_end=1775
+  _globals['_OBSERVATIONSCOLLECTED']._serialized_start=1777
+  _globals['_OBSERVATIONSCOLLECTED']._serialized_end=1895
+  _globals['_OBSERVATION']._serialized_start=1897
+  _globals['_OBSERVATION']._serialized_end=2023
+  _globals['_RECOVERYTRIGGERED']._serialized_start=2025
+  _globals['_RECOVERYTRIGGERED']._serialized_end=2147
+  _globals['_STEPLIMITREACHED']._serialized_start=2149
+  _globals['_STEPLIMITREACHED']._serialized_end=2218
+  _globals['_LOOPWARNING']._serialized_start=2220
+  _globals['_LOOPWARNING']._serialized_end=2296
+  _globals['_ROUTEDECIDED']._serialized_start=2299
+  _globals['_ROUTEDECIDED']._serialized_end=2615
+  _globals['_ROUTEDREQUEST']._serialized_start=2618
+  _globals['_ROUTEDREQUEST']._serialized_end=2755
+  _globals['_ROUTEDMATCH']._serialized_start=2757
+  _globals['_ROUTEDMATCH']._serialized_end=2847
+  _globals['_FEEDBACKRECORDED']._serialized_start=2850
+  _globals['_FEEDBACKRECORDED']._serialized_end=2980
+  _globals['_CUSTOM']._serialized_start=2982
+  _globals['_CUSTOM']._serialized_end=3018
+  _globals['_TERMINATED']._serialized_start=3021
+  _globals['_TERMINATED']._serialized_end=3205
 # @@protoc_insertion_point(module_scope)

@@ -51,7 +51,6 @@ class TerminationReason(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     TERMINATION_REASON_STUCK: _ClassVar[TerminationReason]
     TERMINATION_REASON_ERROR: _ClassVar[TerminationReason]
     TERMINATION_REASON_ABANDONED: _ClassVar[TerminationReason]
-
 LOOP_EVENT_TYPE_UNSPECIFIED: LoopEventType
 LOOP_EVENT_TYPE_STARTED: LoopEventType
 LOOP_EVENT_TYPE_PRE_HYDRATION_COMPLETE: LoopEventType
@@ -85,21 +84,7 @@ TERMINATION_REASON_ERROR: TerminationReason
 TERMINATION_REASON_ABANDONED: TerminationReason
 
 class LoopEvent(_message.Message):
-    __slots__ = (
-        "started",
-        "pre_hydration_complete",
-        "reasoning_complete",
-        "policy_evaluated",
-        "tools_dispatched",
-        "observations_collected",
-        "recovery_triggered",
-        "step_limit_reached",
-        "loop_warning",
-        "route_decided",
-        "feedback_recorded",
-        "custom",
-        "terminated",
-    )
+    __slots__ = ("started", "pre_hydration_complete", "reasoning_complete", "policy_evaluated", "tools_dispatched", "observations_collected", "recovery_triggered", "step_limit_reached", "loop_warning", "route_decided", "feedback_recorded", "custom", "terminated")
     STARTED_FIELD_NUMBER: _ClassVar[int]
     PRE_HYDRATION_COMPLETE_FIELD_NUMBER: _ClassVar[int]
     REASONING_COMPLETE_FIELD_NUMBER: _ClassVar[int]
@@ -126,22 +111,7 @@ class LoopEvent(_message.Message):
     feedback_recorded: FeedbackRecorded
     custom: Custom
     terminated: Terminated
-    def __init__(
-        self,
-        started: _Optional[_Union[Started, _Mapping]] = ...,
-        pre_hydration_complete: _Optional[_Union[PreHydrationComplete, _Mapping]] = ...,
-        reasoning_complete: _Optional[_Union[ReasoningComplete, _Mapping]] = ...,
-        policy_evaluated: _Optional[_Union[PolicyEvaluated, _Mapping]] = ...,
-        tools_dispatched: _Optional[_Union[ToolsDispatched, _Mapping]] = ...,
-        observations_collected: _Optional[_Union[ObservationsCollected, _Mapping]] = ...,
-        recovery_triggered: _Optional[_Union[RecoveryTriggered, _Mapping]] = ...,
-        step_limit_reached: _Optional[_Union[StepLimitReached, _Mapping]] = ...,
-        loop_warning: _Optional[_Union[LoopWarning, _Mapping]] = ...,
-        route_decided: _Optional[_Union[RouteDecided, _Mapping]] = ...,
-        feedback_recorded: _Optional[_Union[FeedbackRecorded, _Mapping]] = ...,
-        custom: _Optional[_Union[Custom, _Mapping]] = ...,
-        terminated: _Optional[_Union[Terminated, _Mapping]] = ...,
-    ) -> None: ...
+    def __init__(self, started: _Optional[_Union[Started, _Mapping]] = ..., pre_hydration_complete: _Optional[_Union[PreHydrationComplete, _Mapping]] = ..., reasoning_complete: _Optional[_Union[ReasoningComplete, _Mapping]] = ..., policy_evaluated: _Optional[_Union[PolicyEvaluated, _Mapping]] = ..., tools_dispatched: _Optional[_Union[ToolsDispatched, _Mapping]] = ..., observations_collected: _Optional[_Union[ObservationsCollected, _Mapping]] = ..., recovery_triggered: _Optional[_Union[RecoveryTriggered, _Mapping]] = ..., step_limit_reached: _Optional[_Union[StepLimitReached, _Mapping]] = ..., loop_warning: _Optional[_Union[LoopWarning, _Mapping]] = ..., route_decided: _Optional[_Union[RouteDecided, _Mapping]] = ..., feedback_recorded: _Optional[_Union[FeedbackRecorded, _Mapping]] = ..., custom: _Optional[_Union[Custom, _Mapping]] = ..., terminated: _Optional[_Union[Terminated, _Mapping]] = ...) -> None: ...
 
 class JournalEntry(_message.Message):
     __slots__ = ("sequence", "position", "timestamp", "loop_id", "agent_id", "iteration", "event")
@@ -159,16 +129,7 @@ class JournalEntry(_message.Message):
     agent_id: str
     iteration: int
     event: LoopEvent
-    def __init__(
-        self,
-        sequence: _Optional[int] = ...,
-        position: _Optional[str] = ...,
-        timestamp: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...,
-        loop_id: _Optional[str] = ...,
-        agent_id: _Optional[str] = ...,
-        iteration: _Optional[int] = ...,
-        event: _Optional[_Union[LoopEvent, _Mapping]] = ...,
-    ) -> None: ...
+    def __init__(self, sequence: _Optional[int] = ..., position: _Optional[str] = ..., timestamp: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., loop_id: _Optional[str] = ..., agent_id: _Optional[str] = ..., iteration: _Optional[int] = ..., event: _Optional[_Union[LoopEvent, _Mapping]] = ...) -> None: ...
 
 class Started(_message.Message):
     __slots__ = ("input", "tools", "config", "parent_loop_id", "delegation_depth")
@@ -182,14 +143,7 @@ class Started(_message.Message):
     config: str
     parent_loop_id: str
     delegation_depth: int
-    def __init__(
-        self,
-        input: _Optional[str] = ...,
-        tools: _Optional[_Iterable[str]] = ...,
-        config: _Optional[str] = ...,
-        parent_loop_id: _Optional[str] = ...,
-        delegation_depth: _Optional[int] = ...,
-    ) -> None: ...
+    def __init__(self, input: _Optional[str] = ..., tools: _Optional[_Iterable[str]] = ..., config: _Optional[str] = ..., parent_loop_id: _Optional[str] = ..., delegation_depth: _Optional[int] = ...) -> None: ...
 
 class PreHydrationComplete(_message.Message):
     __slots__ = ("reference_count", "resolved_count", "token_count", "duration")
@@ -201,13 +155,7 @@ class PreHydrationComplete(_message.Message):
     resolved_count: int
     token_count: int
     duration: _duration_pb2.Duration
-    def __init__(
-        self,
-        reference_count: _Optional[int] = ...,
-        resolved_count: _Optional[int] = ...,
-        token_count: _Optional[int] = ...,
-        duration: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ...,
-    ) -> None: ...
+    def __init__(self, reference_count: _Optional[int] = ..., resolved_count: _Optional[int] = ..., token_count: _Optional[int] = ..., duration: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ...) -> None: ...
 
 class ReasoningComplete(_message.Message):
     __slots__ = ("iteration", "actions", "usage", "text")
@@ -219,13 +167,7 @@ class ReasoningComplete(_message.Message):
     actions: _containers.RepeatedCompositeFieldContainer[Action]
     usage: Usage
     text: str
-    def __init__(
-        self,
-        iteration: _Optional[int] = ...,
-        actions: _Optional[_Iterable[_Union[Action, _Mapping]]] = ...,
-        usage: _Optional[_Union[Usage, _Mapping]] = ...,
-        text: _Optional[str] = ...,
-    ) -> None: ...
+    def __init__(self, iteration: _Optional[int] = ..., actions: _Optional[_Iterable[_Union[Action, _Mapping]]] = ..., usage: _Optional[_Union[Usage, _Mapping]] = ..., text: _Optional[str] = ...) -> None: ...
 
 class Action(_message.Message):
     __slots__ = ("call_id", "tool_name", "arguments")
@@ -235,12 +177,7 @@ class Action(_message.Message):
     call_id: str
     tool_name: str
     arguments: str
-    def __init__(
-        self,
-        call_id: _Optional[str] = ...,
-        tool_name: _Optional[str] = ...,
-        arguments: _Optional[str] = ...,
-    ) -> None: ...
+    def __init__(self, call_id: _Optional[str] = ..., tool_name: _Optional[str] = ..., arguments: _Optional[str] = ...) -> None: ...
 
 class Usage(_message.Message):
     __slots__ = ("input_tokens", "output_tokens")
@@ -248,9 +185,7 @@ class Usage(_message.Message):
     OUTPUT_TOKENS_FIELD_NUMBER: _ClassVar[int]
     input_tokens: int
     output_tokens: int
-    def __init__(
-        self, input_tokens: _Optional[int] = ..., output_tokens: _Optional[int] = ...
-    ) -> None: ...
+    def __init__(self, input_tokens: _Optional[int] = ..., output_tokens: _Optional[int] = ...) -> None: ...
 
 class PolicyEvaluated(_message.Message):
     __slots__ = ("iteration", "action_count", "denied_count")
@@ -260,12 +195,7 @@ class PolicyEvaluated(_message.Message):
     iteration: int
     action_count: int
     denied_count: int
-    def __init__(
-        self,
-        iteration: _Optional[int] = ...,
-        action_count: _Optional[int] = ...,
-        denied_count: _Optional[int] = ...,
-    ) -> None: ...
+    def __init__(self, iteration: _Optional[int] = ..., action_count: _Optional[int] = ..., denied_count: _Optional[int] = ...) -> None: ...
 
 class ToolsDispatched(_message.Message):
     __slots__ = ("iteration", "tool_count", "duration")
@@ -275,12 +205,7 @@ class ToolsDispatched(_message.Message):
     iteration: int
     tool_count: int
     duration: _duration_pb2.Duration
-    def __init__(
-        self,
-        iteration: _Optional[int] = ...,
-        tool_count: _Optional[int] = ...,
-        duration: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ...,
-    ) -> None: ...
+    def __init__(self, iteration: _Optional[int] = ..., tool_count: _Optional[int] = ..., duration: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ...) -> None: ...
 
 class ObservationsCollected(_message.Message):
     __slots__ = ("iteration", "observation_count", "observations")
@@ -290,12 +215,7 @@ class ObservationsCollected(_message.Message):
     iteration: int
     observation_count: int
     observations: _containers.RepeatedCompositeFieldContainer[Observation]
-    def __init__(
-        self,
-        iteration: _Optional[int] = ...,
-        observation_count: _Optional[int] = ...,
-        observations: _Optional[_Iterable[_Union[Observation, _Mapping]]] = ...,
-    ) -> None: ...
+    def __init__(self, iteration: _Optional[int] = ..., observation_count: _Optional[int] = ..., observations: _Optional[_Iterable[_Union[Observation, _Mapping]]] = ...) -> None: ...
 
 class Observation(_message.Message):
     __slots__ = ("call_id", "tool_name", "output", "output_bytes", "is_error", "fingerprint")
@@ -311,15 +231,7 @@ class Observation(_message.Message):
     output_bytes: int
     is_error: bool
     fingerprint: str
-    def __init__(
-        self,
-        call_id: _Optional[str] = ...,
-        tool_name: _Optional[str] = ...,
-        output: _Optional[str] = ...,
-        output_bytes: _Optional[int] = ...,
-        is_error: bool = ...,
-        fingerprint: _Optional[str] = ...,
-    ) -> None: ...
+    def __init__(self, call_id: _Optional[str] = ..., tool_name: _Optional[str] = ..., output: _Optional[str] = ..., output_bytes: _Optional[int] = ..., is_error: bool = ..., fingerprint: _Optional[str] = ...) -> None: ...
 
 class RecoveryTriggered(_message.Message):
     __slots__ = ("iteration", "tool_name", "strategy", "error")
@@ -331,13 +243,7 @@ class RecoveryTriggered(_message.Message):
     tool_name: str
     strategy: RecoveryStrategy
     error: str
-    def __init__(
-        self,
-        iteration: _Optional[int] = ...,
-        tool_name: _Optional[str] = ...,
-        strategy: _Optional[_Union[RecoveryStrategy, str]] = ...,
-        error: _Optional[str] = ...,
-    ) -> None: ...
+    def __init__(self, iteration: _Optional[int] = ..., tool_name: _Optional[str] = ..., strategy: _Optional[_Union[RecoveryStrategy, str]] = ..., error: _Optional[str] = ...) -> None: ...
 
 class StepLimitReached(_message.Message):
     __slots__ = ("step_id", "attempts", "reason")
@@ -347,12 +253,7 @@ class StepLimitReached(_message.Message):
     step_id: str
     attempts: int
     reason: str
-    def __init__(
-        self,
-        step_id: _Optional[str] = ...,
-        attempts: _Optional[int] = ...,
-        reason: _Optional[str] = ...,
-    ) -> None: ...
+    def __init__(self, step_id: _Optional[str] = ..., attempts: _Optional[int] = ..., reason: _Optional[str] = ...) -> None: ...
 
 class LoopWarning(_message.Message):
     __slots__ = ("rule", "text", "evidence", "step_id")
@@ -364,30 +265,10 @@ class LoopWarning(_message.Message):
     text: str
     evidence: _containers.RepeatedScalarFieldContainer[int]
     step_id: str
-    def __init__(
-        self,
-        rule: _Optional[str] = ...,
-        text: _Optional[str] = ...,
-        evidence: _Optional[_Iterable[int]] = ...,
-        step_id: _Optional[str] = ...,
-    ) -> None: ...
+    def __init__(self, rule: _Optional[str] = ..., text: _Optional[str] = ..., evidence: _Optional[_Iterable[int]] = ..., step_id: _Optional[str] = ...) -> None: ...
 
 class RouteDecided(_message.Message):
-    __slots__ = (
-        "route_id",
-        "request",
-        "catalog_revision",
-        "model_id",
-        "model_digest",
-        "mode",
-        "outcome",
-        "confidence",
-        "floor",
-        "accept_threshold",
-        "matches",
-        "degraded",
-        "agent_id",
-    )
+    __slots__ = ("route_id", "request", "catalog_revision", "model_id", "model_digest", "mode", "outcome", "confidence", "floor", "accept_threshold", "matches", "degraded", "agent_id")
     ROUTE_ID_FIELD_NUMBER: _ClassVar[int]
     REQUEST_FIELD_NUMBER: _ClassVar[int]
     CATALOG_REVISION_FIELD_NUMBER: _ClassVar[int]
@@ -414,22 +295,7 @@ class RouteDecided(_message.Message):
     matches: _containers.RepeatedCompositeFieldContainer[RoutedMatch]
     degraded: _containers.RepeatedScalarFieldContainer[str]
     agent_id: str
-    def __init__(
-        self,
-        route_id: _Optional[str] = ...,
-        request: _Optional[_Union[RoutedRequest, _Mapping]] = ...,
-        catalog_revision: _Optional[str] = ...,
-        model_id: _Optional[str] = ...,
-        model_digest: _Optional[str] = ...,
-        mode: _Optional[str] = ...,
-        outcome: _Optional[str] = ...,
-        confidence: _Optional[float] = ...,
-        floor: _Optional[float] = ...,
-        accept_threshold: _Optional[float] = ...,
-        matches: _Optional[_Iterable[_Union[RoutedMatch, _Mapping]]] = ...,
-        degraded: _Optional[_Iterable[str]] = ...,
-        agent_id: _Optional[str] = ...,
-    ) -> None: ...
+    def __init__(self, route_id: _Optional[str] = ..., request: _Optional[_Union[RoutedRequest, _Mapping]] = ..., catalog_revision: _Optional[str] = ..., model_id: _Optional[str] = ..., model_digest: _Optional[str] = ..., mode: _Optional[str] = ..., outcome: _Optional[str] = ..., confidence: _Optional[float] = ..., floor: _Optional[float] = ..., accept_threshold: _Optional[float] = ..., matches: _Optional[_Iterable[_Union[RoutedMatch, _Mapping]]] = ..., degraded: _Optional[_Iterable[str]] = ..., agent_id: _Optional[str] = ...) -> None: ...
 
 class RoutedRequest(_message.Message):
     __slots__ = ("prompt", "limit", "min_score", "mode", "no_commands", "no_tools", "no_skills")
@@ -447,16 +313,7 @@ class RoutedRequest(_message.Message):
     no_commands: bool
     no_tools: bool
     no_skills: bool
-    def __init__(
-        self,
-        prompt: _Optional[str] = ...,
-        limit: _Optional[int] = ...,
-        min_score: _Optional[float] = ...,
-        mode: _Optional[str] = ...,
-        no_commands: bool = ...,
-        no_tools: bool = ...,
-        no_skills: bool = ...,
-    ) -> None: ...
+    def __init__(self, prompt: _Optional[str] = ..., limit: _Optional[int] = ..., min_score: _Optional[float] = ..., mode: _Optional[str] = ..., no_commands: bool = ..., no_tools: bool = ..., no_skills: bool = ...) -> None: ...
 
 class RoutedMatch(_message.Message):
     __slots__ = ("entry", "score", "lexical_score")
@@ -466,12 +323,7 @@ class RoutedMatch(_message.Message):
     entry: _entry_pb2.EntryRef
     score: float
     lexical_score: float
-    def __init__(
-        self,
-        entry: _Optional[_Union[_entry_pb2.EntryRef, _Mapping]] = ...,
-        score: _Optional[float] = ...,
-        lexical_score: _Optional[float] = ...,
-    ) -> None: ...
+    def __init__(self, entry: _Optional[_Union[_entry_pb2.EntryRef, _Mapping]] = ..., score: _Optional[float] = ..., lexical_score: _Optional[float] = ...) -> None: ...
 
 class FeedbackRecorded(_message.Message):
     __slots__ = ("feedback_id", "route_id", "entry", "verdict", "comment")
@@ -485,14 +337,7 @@ class FeedbackRecorded(_message.Message):
     entry: _entry_pb2.EntryRef
     verdict: str
     comment: str
-    def __init__(
-        self,
-        feedback_id: _Optional[str] = ...,
-        route_id: _Optional[str] = ...,
-        entry: _Optional[_Union[_entry_pb2.EntryRef, _Mapping]] = ...,
-        verdict: _Optional[str] = ...,
-        comment: _Optional[str] = ...,
-    ) -> None: ...
+    def __init__(self, feedback_id: _Optional[str] = ..., route_id: _Optional[str] = ..., entry: _Optional[_Union[_entry_pb2.EntryRef, _Mapping]] = ..., verdict: _Optional[str] = ..., comment: _Optional[str] = ...) -> None: ...
 
 class Custom(_message.Message):
     __slots__ = ("name", "data")
@@ -514,11 +359,4 @@ class Terminated(_message.Message):
     total_usage: Usage
     duration: _duration_pb2.Duration
     detail: str
-    def __init__(
-        self,
-        reason: _Optional[_Union[TerminationReason, str]] = ...,
-        iterations: _Optional[int] = ...,
-        total_usage: _Optional[_Union[Usage, _Mapping]] = ...,
-        duration: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ...,
-        detail: _Optional[str] = ...,
-    ) -> None: ...
+    def __init__(self, reason: _Optional[_Union[TerminationReason, str]] = ..., iterations: _Optional[int] = ..., total_usage: _Optional[_Union[Usage, _Mapping]] = ..., duration: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., detail: _Optional[str] = ...) -> None: ...

@@ -4,15 +4,18 @@
 # source: signalbox/v1/loop_service.proto
 # Protobuf Python Version: 6.31.1
 """Generated protocol buffer code."""
-
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import descriptor_pool as _descriptor_pool
 from google.protobuf import runtime_version as _runtime_version
 from google.protobuf import symbol_database as _symbol_database
 from google.protobuf.internal import builder as _builder
-
 _runtime_version.ValidateProtobufRuntimeVersion(
-    _runtime_version.Domain.PUBLIC, 6, 31, 1, "", "signalbox/v1/loop_service.proto"
+    _runtime_version.Domain.PUBLIC,
+    6,
+    31,
+    1,
+    '',
+    'signalbox/v1/loop_service.proto'
 )
 # @@protoc_insertion_point(imports)
 
@@ -20,111 +23,103 @@ _sym_db = _symbol_database.Default()
 
 
 from google.protobuf import duration_pb2 as google_dot_protobuf_dot_duration__pb2
-from signalbox_client._generated.signalbox.v1 import (
-    loop_event_pb2 as signalbox_dot_v1_dot_loop__event__pb2,
-)
+from signalbox_client._generated.signalbox.v1 import loop_event_pb2 as signalbox_dot_v1_dot_loop__event__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(
-    b'\n\x1fsignalbox/v1/loop_service.proto\x12\x0csignalbox.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1dsignalbox/v1/loop_event.proto"\x9c\x05\n\nLoopConfig\x12\x1b\n\x0emax_iterations\x18\x01 \x01(\x05H\x00\x88\x01\x01\x12\x1d\n\x10max_total_tokens\x18\x02 \x01(\x03H\x01\x88\x01\x01\x12*\n\x07timeout\x18\x03 \x01(\x0b\x32\x19.google.protobuf.Duration\x12/\n\x0ctool_timeout\x18\x04 \x01(\x0b\x32\x19.google.protobuf.Duration\x12!\n\x14max_concurrent_tools\x18\x05 \x01(\x05H\x02\x88\x01\x01\x12!\n\x14\x63ontext_token_budget\x18\x06 \x01(\x05H\x03\x88\x01\x01\x12!\n\x14max_delegation_depth\x18\x07 \x01(\x05H\x04\x88\x01\x01\x12\x1b\n\x0e\x62udget_warning\x18\x08 \x01(\x01H\x05\x88\x01\x01\x12(\n\x08recovery\x18\t \x01(\x0b\x32\x16.signalbox.v1.Recovery\x12&\n\x05rules\x18\n \x01(\x0b\x32\x17.signalbox.v1.LoopRules\x12/\n\x0ctool_profile\x18\x0b \x01(\x0b\x32\x19.signalbox.v1.ToolProfile\x12\x33\n\x0estep_iteration\x18\x0c \x01(\x0b\x32\x1b.signalbox.v1.StepIteration\x12\x31\n\rpre_hydration\x18\r \x01(\x0b\x32\x1a.signalbox.v1.PreHydrationB\x11\n\x0f_max_iterationsB\x13\n\x11_max_total_tokensB\x17\n\x15_max_concurrent_toolsB\x17\n\x15_context_token_budgetB\x17\n\x15_max_delegation_depthB\x11\n\x0f_budget_warning"\xd4\x01\n\x08Recovery\x12\x1b\n\x0eretry_attempts\x18\x01 \x01(\x05H\x00\x88\x01\x01\x12-\n\nretry_base\x18\x02 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x15\n\rfallback_tool\x18\x03 \x01(\t\x12\x15\n\rcached_result\x18\x04 \x01(\x08\x12\x14\n\x0cllm_recovery\x18\x05 \x01(\x08\x12\x10\n\x08\x65scalate\x18\x06 \x01(\x08\x12\x13\n\x0b\x64\x65\x61\x64_letter\x18\x07 \x01(\x08\x42\x11\n\x0f_retry_attempts")\n\nRuleLimits\x12\r\n\x05nudge\x18\x01 \x01(\x05\x12\x0c\n\x04stop\x18\x02 \x01(\x05"\x85\x05\n\tLoopRules\x12/\n\rrepeated_call\x18\x01 \x01(\x0b\x32\x18.signalbox.v1.RuleLimits\x12\x32\n\x10repeated_failure\x18\x02 \x01(\x0b\x32\x18.signalbox.v1.RuleLimits\x12\x32\n\x10immediate_repeat\x18\x03 \x01(\x0b\x32\x18.signalbox.v1.RuleLimits\x12.\n\x0c\x65rror_streak\x18\x04 \x01(\x0b\x32\x18.signalbox.v1.RuleLimits\x12.\n\x0csimilar_call\x18\x05 \x01(\x0b\x32\x18.signalbox.v1.RuleLimits\x12-\n\x0bsame_result\x18\x06 \x01(\x0b\x32\x18.signalbox.v1.RuleLimits\x12\'\n\x05\x63ycle\x18\x07 \x01(\x0b\x32\x18.signalbox.v1.RuleLimits\x12)\n\x07polling\x18\x08 \x01(\x0b\x32\x18.signalbox.v1.RuleLimits\x12/\n\rrepeated_text\x18\t \x01(\x0b\x32\x18.signalbox.v1.RuleLimits\x12+\n\tmonologue\x18\n \x01(\x0b\x32\x18.signalbox.v1.RuleLimits\x12\x17\n\nsimilarity\x18\x0b \x01(\x01H\x00\x88\x01\x01\x12\x15\n\rpolling_tools\x18\x0c \x03(\t\x12/\n\x0c\x62\x61\x63koff_base\x18\r \x01(\x0b\x32\x19.google.protobuf.Duration\x12.\n\x0b\x62\x61\x63koff_max\x18\x0e \x01(\x0b\x32\x19.google.protobuf.DurationB\r\n\x0b_similarity"\x9d\x01\n\x0bToolProfile\x12\x0f\n\x07include\x18\x01 \x03(\t\x12\x0f\n\x07\x65xclude\x18\x02 \x03(\t\x12\x16\n\tmax_tools\x18\x03 \x01(\x05H\x00\x88\x01\x01\x12\x18\n\x10require_verified\x18\x04 \x01(\x08\x12\x11\n\tread_only\x18\x05 \x01(\x08\x12\x19\n\x11trust_annotations\x18\x06 \x01(\x08\x42\x0c\n\n_max_tools"\xc2\x01\n\rStepIteration\x12$\n\x17max_reattempts_per_step\x18\x01 \x01(\x05H\x00\x88\x01\x01\x12!\n\x14similarity_threshold\x18\x02 \x01(\x01H\x01\x88\x01\x01\x12\x33\n\x10on_limit_reached\x18\x03 \x01(\x0e\x32\x19.signalbox.v1.LimitActionB\x1a\n\x18_max_reattempts_per_stepB\x17\n\x15_similarity_threshold"5\n\x10ReferencePattern\x12\x10\n\x08ref_type\x18\x01 \x01(\t\x12\x0f\n\x07pattern\x18\x02 \x01(\t"\xde\x02\n\x0cPreHydration\x12\x37\n\x0f\x63ustom_patterns\x18\x01 \x03(\x0b\x32\x1e.signalbox.v1.ReferencePattern\x12I\n\x10resolution_tools\x18\x02 \x03(\x0b\x32/.signalbox.v1.PreHydration.ResolutionToolsEntry\x12*\n\x07timeout\x18\x03 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x1b\n\x0emax_references\x18\x04 \x01(\x05H\x00\x88\x01\x01\x12\x1f\n\x12max_context_tokens\x18\x05 \x01(\x05H\x01\x88\x01\x01\x1a\x36\n\x14ResolutionToolsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\x42\x11\n\x0f_max_referencesB\x15\n\x13_max_context_tokens"\xab\x01\n\tToolHints\x12\x16\n\tread_only\x18\x01 \x01(\x08H\x00\x88\x01\x01\x12\x18\n\x0b\x64\x65structive\x18\x02 \x01(\x08H\x01\x88\x01\x01\x12\x17\n\nidempotent\x18\x03 \x01(\x08H\x02\x88\x01\x01\x12\x17\n\nopen_world\x18\x04 \x01(\x08H\x03\x88\x01\x01\x42\x0c\n\n_read_onlyB\x0e\n\x0c_destructiveB\r\n\x0b_idempotentB\r\n\x0b_open_world"{\n\x08LoopTool\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0e\n\x06source\x18\x02 \x01(\t\x12\x13\n\x0b\x64\x65scription\x18\x03 \x01(\t\x12\x14\n\x0cinput_schema\x18\x04 \x01(\t\x12&\n\x05hints\x18\x05 \x01(\x0b\x32\x17.signalbox.v1.ToolHints"\\\n\x08KeptTool\x12\r\n\x05index\x18\x01 \x01(\x05\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x0e\n\x06source\x18\x03 \x01(\t\x12\x0e\n\x06\x64igest\x18\x04 \x01(\t\x12\x13\n\x0bverified_by\x18\x05 \x01(\t"t\n\x0b\x44roppedTool\x12\r\n\x05index\x18\x01 \x01(\x05\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x0e\n\x06source\x18\x03 \x01(\t\x12(\n\x05stage\x18\x04 \x01(\x0e\x32\x19.signalbox.v1.FilterStage\x12\x0e\n\x06reason\x18\x05 \x01(\t"2\n\x10UnmatchedPattern\x12\r\n\x05\x66ield\x18\x01 \x01(\t\x12\x0f\n\x07pattern\x18\x02 \x01(\t"\x9d\x01\n\rFilteredTools\x12$\n\x04kept\x18\x01 \x03(\x0b\x32\x16.signalbox.v1.KeptTool\x12*\n\x07\x64ropped\x18\x02 \x03(\x0b\x32\x19.signalbox.v1.DroppedTool\x12:\n\x12unmatched_patterns\x18\x03 \x03(\x0b\x32\x1e.signalbox.v1.UnmatchedPattern"\x86\x02\n\x11\x43reateLoopRequest\x12\x0f\n\x07loop_id\x18\x01 \x01(\t\x12\x10\n\x08\x61gent_id\x18\x02 \x01(\t\x12\x12\n\nrequest_id\x18\x03 \x01(\t\x12(\n\x06\x63onfig\x18\x04 \x01(\x0b\x32\x18.signalbox.v1.LoopConfig\x12%\n\x05tools\x18\x05 \x03(\x0b\x32\x16.signalbox.v1.LoopTool\x12\r\n\x05input\x18\x06 \x01(\t\x12(\n\x05lease\x18\x07 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x16\n\x0eparent_loop_id\x18\x08 \x01(\t\x12\x18\n\x10\x64\x65legation_depth\x18\t \x01(\x05"b\n\x12\x43reateLoopResponse\x12 \n\x04loop\x18\x01 \x01(\x0b\x32\x12.signalbox.v1.Loop\x12*\n\x05tools\x18\x02 \x01(\x0b\x32\x1b.signalbox.v1.FilteredTools"\x9e\x01\n\x12\x46ilterToolsRequest\x12%\n\x05tools\x18\x01 \x03(\x0b\x32\x16.signalbox.v1.LoopTool\x12,\n\x07profile\x18\x02 \x01(\x0b\x32\x19.signalbox.v1.ToolProfileH\x00\x12\x11\n\x07loop_id\x18\x03 \x01(\tH\x00\x12\x0e\n\x06prompt\x18\x04 \x01(\tB\x10\n\x0eprofile_source"A\n\x13\x46ilterToolsResponse\x12*\n\x05tools\x18\x01 \x01(\x0b\x32\x1b.signalbox.v1.FilteredTools"\xad\x01\n\x14RecordAttemptRequest\x12\x0f\n\x07loop_id\x18\x01 \x01(\t\x12\x12\n\nrequest_id\x18\x02 \x01(\t\x12\x0f\n\x07step_id\x18\x03 \x01(\t\x12(\n\x05\x62\x65gin\x18\x04 \x01(\x0b\x32\x17.signalbox.v1.BeginStepH\x00\x12-\n\x06\x66\x61iled\x18\x05 \x01(\x0b\x32\x1b.signalbox.v1.FailedAttemptH\x00\x42\x06\n\x04what"\x0b\n\tBeginStep".\n\rFailedAttempt\x12\x0e\n\x06\x61\x63tion\x18\x01 \x01(\t\x12\r\n\x05\x65rror\x18\x02 \x01(\t"\xab\x01\n\x15RecordAttemptResponse\x12&\n\x07verdict\x18\x01 \x01(\x0b\x32\x15.signalbox.v1.Verdict\x12\x10\n\x08\x61ttempts\x18\x02 \x01(\x05\x12\x17\n\nsimilarity\x18\x03 \x01(\x01H\x00\x88\x01\x01\x12\x16\n\x0esimilarity_cut\x18\x04 \x01(\x08\x12\x18\n\x10\x62\x65gun_implicitly\x18\x05 \x01(\x08\x42\r\n\x0b_similarity"\xb0\x01\n\x0cReportedCall\x12\x0c\n\x04tool\x18\x01 \x01(\t\x12\x11\n\targuments\x18\x02 \x01(\t\x12\x0e\n\x06output\x18\x03 \x01(\t\x12*\n\x07outcome\x18\x04 \x01(\x0e\x32\x19.signalbox.v1.CallOutcome\x12\x13\n\x0bhttp_status\x18\x05 \x01(\x05\x12.\n\x0bretry_after\x18\x06 \x01(\x0b\x32\x19.google.protobuf.Duration"\xb5\x01\n\x0cReportedStep\x12\x11\n\titeration\x18\x01 \x01(\x05\x12"\n\x05usage\x18\x02 \x01(\x0b\x32\x13.signalbox.v1.Usage\x12\x0f\n\x07message\x18\x03 \x01(\t\x12)\n\x05\x63\x61lls\x18\x04 \x03(\x0b\x32\x1a.signalbox.v1.ReportedCall\x12\x18\n\x10\x64\x65legation_depth\x18\x05 \x01(\x05\x12\x18\n\x10\x63oncurrent_tools\x18\x06 \x01(\x05"\xa9\x01\n\x11ReportStepRequest\x12\x0f\n\x07loop_id\x18\x01 \x01(\t\x12\x12\n\nrequest_id\x18\x02 \x01(\t\x12\x0f\n\x07step_id\x18\x03 \x01(\t\x12*\n\x04step\x18\x04 \x01(\x0b\x32\x1a.signalbox.v1.ReportedStepH\x00\x12(\n\x05\x65vent\x18\x05 \x01(\x0b\x32\x17.signalbox.v1.LoopEventH\x00\x42\x08\n\x06report"<\n\x12ReportStepResponse\x12&\n\x07verdict\x18\x01 \x01(\x0b\x32\x15.signalbox.v1.Verdict"\x98\x02\n\x07Verdict\x12-\n\x08\x64\x65\x63ision\x18\x01 \x01(\x0e\x32\x1b.signalbox.v1.GuardDecision\x12\x0c\n\x04rule\x18\x02 \x01(\t\x12\r\n\x05\x63ount\x18\x03 \x01(\x05\x12\x10\n\x08\x65vidence\x18\x04 \x03(\x03\x12\x0c\n\x04text\x18\x05 \x01(\t\x12.\n\x0bretry_after\x18\x06 \x01(\x0b\x32\x19.google.protobuf.Duration\x12)\n\x06\x61\x63tion\x18\x07 \x01(\x0e\x32\x19.signalbox.v1.LimitAction\x12\x34\n\x0btermination\x18\x08 \x01(\x0e\x32\x1f.signalbox.v1.TerminationReason\x12\x10\n\x08sequence\x18\t \x01(\x03"\x81\x02\n\x04Loop\x12\x0f\n\x07loop_id\x18\x01 \x01(\t\x12\x10\n\x08\x61gent_id\x18\x02 \x01(\t\x12\x12\n\niterations\x18\x03 \x01(\x05\x12"\n\x05usage\x18\x04 \x01(\x0b\x32\x13.signalbox.v1.Usage\x12*\n\x07\x65lapsed\x18\x05 \x01(\x0b\x32\x19.google.protobuf.Duration\x12-\n\nlease_left\x18\x06 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x15\n\rlast_sequence\x18\x07 \x01(\x03\x12,\n\nterminated\x18\x08 \x01(\x0b\x32\x18.signalbox.v1.Terminated"!\n\x0eGetLoopRequest\x12\x0f\n\x07loop_id\x18\x01 \x01(\t"3\n\x0fGetLoopResponse\x12 \n\x04loop\x18\x01 \x01(\x0b\x32\x12.signalbox.v1.Loop"d\n\x10\x43loseLoopRequest\x12\x0f\n\x07loop_id\x18\x01 \x01(\t\x12/\n\x06reason\x18\x02 \x01(\x0e\x32\x1f.signalbox.v1.TerminationReason\x12\x0e\n\x06\x64\x65tail\x18\x03 \x01(\t"5\n\x11\x43loseLoopResponse\x12 \n\x04loop\x18\x01 \x01(\x0b\x32\x12.signalbox.v1.Loop"\x8f\x03\n\x0eRunLoopRequest\x12\x12\n\nmessage_id\x18\x01 \x01(\t\x12\x31\n\x06\x63reate\x18\x02 \x01(\x0b\x32\x1f.signalbox.v1.CreateLoopRequestH\x00\x12*\n\x06resume\x18\x03 \x01(\x0b\x32\x18.signalbox.v1.ResumeLoopH\x00\x12\x31\n\x06report\x18\x04 \x01(\x0b\x32\x1f.signalbox.v1.ReportStepRequestH\x00\x12\x35\n\x07\x61ttempt\x18\x05 \x01(\x0b\x32".signalbox.v1.RecordAttemptRequestH\x00\x12\x32\n\x06\x66ilter\x18\x06 \x01(\x0b\x32 .signalbox.v1.FilterToolsRequestH\x00\x12/\n\x05\x63lose\x18\x07 \x01(\x0b\x32\x1e.signalbox.v1.CloseLoopRequestH\x00\x12\x30\n\theartbeat\x18\x08 \x01(\x0b\x32\x1b.signalbox.v1.LoopHeartbeatH\x00\x42\t\n\x07message"4\n\nResumeLoop\x12\x0f\n\x07loop_id\x18\x01 \x01(\t\x12\x15\n\rlast_sequence\x18\x02 \x01(\x03"\x0f\n\rLoopHeartbeat"\x8b\x04\n\x0fRunLoopResponse\x12\x12\n\nmessage_id\x18\x01 \x01(\t\x12\x33\n\x07\x63reated\x18\x02 \x01(\x0b\x32 .signalbox.v1.CreateLoopResponseH\x00\x12%\n\x07resumed\x18\x03 \x01(\x0b\x32\x12.signalbox.v1.LoopH\x00\x12\'\n\x06missed\x18\x04 \x01(\x0b\x32\x15.signalbox.v1.VerdictH\x00\x12\x32\n\x06report\x18\x05 \x01(\x0b\x32 .signalbox.v1.ReportStepResponseH\x00\x12\x36\n\x07\x61ttempt\x18\x06 \x01(\x0b\x32#.signalbox.v1.RecordAttemptResponseH\x00\x12\x33\n\x06\x66ilter\x18\x07 \x01(\x0b\x32!.signalbox.v1.FilterToolsResponseH\x00\x12#\n\x05\x65nded\x18\x08 \x01(\x0b\x32\x12.signalbox.v1.LoopH\x00\x12\x30\n\theartbeat\x18\t \x01(\x0b\x32\x1b.signalbox.v1.LoopHeartbeatH\x00\x12/\n\x07refused\x18\n \x01(\x0b\x32\x1c.signalbox.v1.RefusedMessageH\x00\x12+\n\x07\x63losing\x18\x0b \x01(\x0b\x32\x18.signalbox.v1.ResumeLoopH\x00\x42\t\n\x07message">\n\x0eRefusedMessage\x12\x0c\n\x04\x63ode\x18\x01 \x01(\x05\x12\x0e\n\x06reason\x18\x02 \x01(\t\x12\x0e\n\x06\x64\x65tail\x18\x03 \x01(\t*\x7f\n\x0bLimitAction\x12\x1c\n\x18LIMIT_ACTION_UNSPECIFIED\x10\x00\x12\x1a\n\x16LIMIT_ACTION_SKIP_STEP\x10\x01\x12\x1b\n\x17LIMIT_ACTION_ABORT_TASK\x10\x02\x12\x19\n\x15LIMIT_ACTION_ESCALATE\x10\x03*\xac\x01\n\x0b\x46ilterStage\x12\x1c\n\x18\x46ILTER_STAGE_UNSPECIFIED\x10\x00\x12\x18\n\x14\x46ILTER_STAGE_INCLUDE\x10\x01\x12\x18\n\x14\x46ILTER_STAGE_EXCLUDE\x10\x02\x12\x19\n\x15\x46ILTER_STAGE_VERIFIED\x10\x03\x12\x1a\n\x16\x46ILTER_STAGE_READ_ONLY\x10\x04\x12\x14\n\x10\x46ILTER_STAGE_CAP\x10\x05*y\n\x0b\x43\x61llOutcome\x12\x1c\n\x18\x43\x41LL_OUTCOME_UNSPECIFIED\x10\x00\x12\x1a\n\x16\x43\x41LL_OUTCOME_SUCCEEDED\x10\x01\x12\x17\n\x13\x43\x41LL_OUTCOME_FAILED\x10\x02\x12\x17\n\x13\x43\x41LL_OUTCOME_VETOED\x10\x03*\xa4\x01\n\rGuardDecision\x12\x1e\n\x1aGUARD_DECISION_UNSPECIFIED\x10\x00\x12\x1b\n\x17GUARD_DECISION_CONTINUE\x10\x01\x12\x18\n\x14GUARD_DECISION_NUDGE\x10\x02\x12\x17\n\x13GUARD_DECISION_STOP\x10\x03\x12#\n\x1fGUARD_DECISION_RETRYABLE_OUTAGE\x10\x04\x32\xbf\x04\n\x0bLoopService\x12O\n\nCreateLoop\x12\x1f.signalbox.v1.CreateLoopRequest\x1a .signalbox.v1.CreateLoopResponse\x12R\n\x0b\x46ilterTools\x12 .signalbox.v1.FilterToolsRequest\x1a!.signalbox.v1.FilterToolsResponse\x12X\n\rRecordAttempt\x12".signalbox.v1.RecordAttemptRequest\x1a#.signalbox.v1.RecordAttemptResponse\x12O\n\nReportStep\x12\x1f.signalbox.v1.ReportStepRequest\x1a .signalbox.v1.ReportStepResponse\x12\x46\n\x07GetLoop\x12\x1c.signalbox.v1.GetLoopRequest\x1a\x1d.signalbox.v1.GetLoopResponse\x12L\n\tCloseLoop\x12\x1e.signalbox.v1.CloseLoopRequest\x1a\x1f.signalbox.v1.CloseLoopResponse\x12J\n\x07RunLoop\x12\x1c.signalbox.v1.RunLoopRequest\x1a\x1d.signalbox.v1.RunLoopResponse(\x01\x30\x01\x42GZEgithub.com/signalbox-dev/signalbox/clients/go/signalboxpb;signalboxpbb\x06proto3'
-)
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1fsignalbox/v1/loop_service.proto\x12\x0csignalbox.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1dsignalbox/v1/loop_event.proto\"\x9c\x05\n\nLoopConfig\x12\x1b\n\x0emax_iterations\x18\x01 \x01(\x05H\x00\x88\x01\x01\x12\x1d\n\x10max_total_tokens\x18\x02 \x01(\x03H\x01\x88\x01\x01\x12*\n\x07timeout\x18\x03 \x01(\x0b\x32\x19.google.protobuf.Duration\x12/\n\x0ctool_timeout\x18\x04 \x01(\x0b\x32\x19.google.protobuf.Duration\x12!\n\x14max_concurrent_tools\x18\x05 \x01(\x05H\x02\x88\x01\x01\x12!\n\x14\x63ontext_token_budget\x18\x06 \x01(\x05H\x03\x88\x01\x01\x12!\n\x14max_delegation_depth\x18\x07 \x01(\x05H\x04\x88\x01\x01\x12\x1b\n\x0e\x62udget_warning\x18\x08 \x01(\x01H\x05\x88\x01\x01\x12(\n\x08recovery\x18\t \x01(\x0b\x32\x16.signalbox.v1.Recovery\x12&\n\x05rules\x18\n \x01(\x0b\x32\x17.signalbox.v1.LoopRules\x12/\n\x0ctool_profile\x18\x0b \x01(\x0b\x32\x19.signalbox.v1.ToolProfile\x12\x33\n\x0estep_iteration\x18\x0c \x01(\x0b\x32\x1b.signalbox.v1.StepIteration\x12\x31\n\rpre_hydration\x18\r \x01(\x0b\x32\x1a.signalbox.v1.PreHydrationB\x11\n\x0f_max_iterationsB\x13\n\x11_max_total_tokensB\x17\n\x15_max_concurrent_toolsB\x17\n\x15_context_token_budgetB\x17\n\x15_max_delegation_depthB\x11\n\x0f_budget_warning\"\xd4\x01\n\x08Recovery\x12\x1b\n\x0eretry_attempts\x18\x01 \x01(\x05H\x00\x88\x01\x01\x12-\n\nretry_base\x18\x02 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x15\n\rfallback_tool\x18\x03 \x01(\t\x12\x15\n\rcached_result\x18\x04 \x01(\x08\x12\x14\n\x0cllm_recovery\x18\x05 \x01(\x08\x12\x10\n\x08\x65scalate\x18\x06 \x01(\x08\x12\x13\n\x0b\x64\x65\x61\x64_letter\x18\x07 \x01(\x08\x42\x11\n\x0f_retry_attempts\")\n\nRuleLimits\x12\r\n\x05nudge\x18\x01 \x01(\x05\x12\x0c\n\x04stop\x18\x02 \x01(\x05\"\x85\x05\n\tLoopRules\x12/\n\rrepeated_call\x18\x01 \x01(\x0b\x32\x18.signalbox.v1.RuleLimits\x12\x32\n\x10repeated_failure\x18\x02 \x01(\x0b\x32\x18.signalbox.v1.RuleLimits\x12\x32\n\x10immediate_repeat\x18\x03 \x01(\x0b\x32\x18.signalbox.v1.RuleLimits\x12.\n\x0c\x65rror_streak\x18\x04 \x01(\x0b\x32\x18.signalbox.v1.RuleLimits\x12.\n\x0csimilar_call\x18\x05 \x01(\x0b\x32\x18.signalbox.v1.RuleLimits\x12-\n\x0bsame_result\x18\x06 \x01(\x0b\x32\x18.signalbox.v1.RuleLimits\x12\'\n\x05\x63ycle\x18\x07 \x01(\x0b\x32\x18.signalbox.v1.RuleLimits\x12)\n\x07polling\x18\x08 \x01(\x0b\x32\x18.signalbox.v1.RuleLimits\x12/\n\rrepeated_text\x18\t \x01(\x0b\x32\x18.signalbox.v1.RuleLimits\x12+\n\tmonologue\x18\n \x01(\x0b\x32\x18.signalbox.v1.RuleLimits\x12\x17\n\nsimilarity\x18\x0b \x01(\x01H\x00\x88\x01\x01\x12\x15\n\rpolling_tools\x18\x0c \x03(\t\x12/\n\x0c\x62\x61\x63koff_base\x18\r \x01(\x0b\x32\x19.google.protobuf.Duration\x12.\n\x0b\x62\x61\x63koff_max\x18\x0e \x01(\x0b\x32\x19.google.protobuf.DurationB\r\n\x0b_similarity\"\x9d\x01\n\x0bToolProfile\x12\x0f\n\x07include\x18\x01 \x03(\t\x12\x0f\n\x07\x65xclude\x18\x02 \x03(\t\x12\x16\n\tmax_tools\x18\x03 \x01(\x05H\x00\x88\x01\x01\x12\x18\n\x10require_verified\x18\x04 \x01(\x08\x12\x11\n\tread_only\x18\x05 \x01(\x08\x12\x19\n\x11trust_annotations\x18\x06 \x01(\x08\x42\x0c\n\n_max_tools\"\xc2\x01\n\rStepIteration\x12$\n\x17max_reattempts_per_step\x18\x01 \x01(\x05H\x00\x88\x01\x01\x12!\n\x14similarity_threshold\x18\x02 \x01(\x01H\x01\x88\x01\x01\x12\x33\n\x10on_limit_reached\x18\x03 \x01(\x0e\x32\x19.signalbox.v1.LimitActionB\x1a\n\x18_max_reattempts_per_stepB\x17\n\x15_similarity_threshold\"5\n\x10ReferencePattern\x12\x10\n\x08ref_type\x18\x01 \x01(\t\x12\x0f\n\x07pattern\x18\x02 \x01(\t\"\xde\x02\n\x0cPreHydration\x12\x37\n\x0f\x63ustom_patterns\x18\x01 \x03(\x0b\x32\x1e.signalbox.v1.ReferencePattern\x12I\n\x10resolution_tools\x18\x02 \x03(\x0b\x32/.signalbox.v1.PreHydration.ResolutionToolsEntry\x12*\n\x07timeout\x18\x03 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x1b\n\x0emax_references\x18\x04 \x01(\x05H\x00\x88\x01\x01\x12\x1f\n\x12max_context_tokens\x18\x05 \x01(\x05H\x01\x88\x01\x01\x1a\x36\n\x14ResolutionToolsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\x42\x11\n\x0f_max_referencesB\x15\n\x13_max_context_tokens\"\xab\x01\n\tToolHints\x12\x16\n\tread_only\x18\x01 \x01(\x08H\x00\x88\x01\x01\x12\x18\n\x0b\x64\x65structive\x18\x02 \x01(\x08H\x01\x88\x01\x01\x12\x17\n\nidempotent\x18\x03 \x01(\x08H\x02\x88\x01\x01\x12\x17\n\nopen_world\x18\x04 \x01(\x08H\x03\x88\x01\x01\x42\x0c\n\n_read_onlyB\x0e\n\x0c_destructiveB\r\n\x0b_idempotentB\r\n\x0b_open_world\"{\n\x08LoopTool\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0e\n\x06source\x18\x02 \x01(\t\x12\x13\n\x0b\x64\x65scription\x18\x03 \x01(\t\x12\x14\n\x0cinput_schema\x18\x04 \x01(\t\x12&\n\x05hints\x18\x05 \x01(\x0b\x32\x17.signalbox.v1.ToolHints\"\\\n\x08KeptTool\x12\r\n\x05index\x18\x01 \x01(\x05\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x0e\n\x06source\x18\x03 \x01(\t\x12\x0e\n\x06\x64igest\x18\x04 \x01(\t\x12\x13\n\x0bverified_by\x18\x05 \x01(\t\"t\n\x0b\x44roppedTool\x12\r\n\x05index\x18\x01 \x01(\x05\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x0e\n\x06source\x18\x03 \x01(\t\x12(\n\x05stage\x18\x04 \x01(\x0e\x32\x19.signalbox.v1.FilterStage\x12\x0e\n\x06reason\x18\x05 \x01(\t\"2\n\x10UnmatchedPattern\x12\r\n\x05\x66ield\x18\x01 \x01(\t\x12\x0f\n\x07pattern\x18\x02 \x01(\t\"\x9d\x01\n\rFilteredTools\x12$\n\x04kept\x18\x01 \x03(\x0b\x32\x16.signalbox.v1.KeptTool\x12*\n\x07\x64ropped\x18\x02 \x03(\x0b\x32\x19.signalbox.v1.DroppedTool\x12:\n\x12unmatched_patterns\x18\x03 \x03(\x0b\x32\x1e.signalbox.v1.UnmatchedPattern\"\x86\x02\n\x11\x43reateLoopRequest\x12\x0f\n\x07loop_id\x18\x01 \x01(\t\x12\x10\n\x08\x61gent_id\x18\x02 \x01(\t\x12\x12\n\nrequest_id\x18\x03 \x01(\t\x12(\n\x06\x63onfig\x18\x04 \x01(\x0b\x32\x18.signalbox.v1.LoopConfig\x12%\n\x05tools\x18\x05 \x03(\x0b\x32\x16.signalbox.v1.LoopTool\x12\r\n\x05input\x18\x06 \x01(\t\x12(\n\x05lease\x18\x07 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x16\n\x0eparent_loop_id\x18\x08 \x01(\t\x12\x18\n\x10\x64\x65legation_depth\x18\t \x01(\x05\"b\n\x12\x43reateLoopResponse\x12 \n\x04loop\x18\x01 \x01(\x0b\x32\x12.signalbox.v1.Loop\x12*\n\x05tools\x18\x02 \x01(\x0b\x32\x1b.signalbox.v1.FilteredTools\"\x9e\x01\n\x12\x46ilterToolsRequest\x12%\n\x05tools\x18\x01 \x03(\x0b\x32\x16.signalbox.v1.LoopTool\x12,\n\x07profile\x18\x02 \x01(\x0b\x32\x19.signalbox.v1.ToolProfileH\x00\x12\x11\n\x07loop_id\x18\x03 \x01(\tH\x00\x12\x0e\n\x06prompt\x18\x04 \x01(\tB\x10\n\x0eprofile_source\"A\n\x13\x46ilterToolsResponse\x12*\n\x05tools\x18\x01 \x01(\x0b\x32\x1b.signalbox.v1.FilteredTools\"\xad\x01\n\x14RecordAttemptRequest\x12\x0f\n\x07loop_id\x18\x01 \x01(\t\x12\x12\n\nrequest_id\x18\x02 \x01(\t\x12\x0f\n\x07step_id\x18\x03 \x01(\t\x12(\n\x05\x62\x65gin\x18\x04 \x01(\x0b\x32\x17.signalbox.v1.BeginStepH\x00\x12-\n\x06\x66\x61iled\x18\x05 \x01(\x0b\x32\x1b.signalbox.v1.FailedAttemptH\x00\x42\x06\n\x04what\"\x0b\n\tBeginStep\".\n\rFailedAttempt\x12\x0e\n\x06\x61\x63tion\x18\x01 \x01(\t\x12\r\n\x05\x65rror\x18\x02 \x01(\t\"\xab\x01\n\x15RecordAttemptResponse\x12&\n\x07verdict\x18\x01 \x01(\x0b\x32\x15.signalbox.v1.Verdict\x12\x10\n\x08\x61ttempts\x18\x02 \x01(\x05\x12\x17\n\nsimilarity\x18\x03 \x01(\x01H\x00\x88\x01\x01\x12\x16\n\x0esimilarity_cut\x18\x04 \x01(\x08\x12\x18\n\x10\x62\x65gun_implicitly\x18\x05 \x01(\x08\x42\r\n\x0b_similarity\"\xb0\x01\n\x0cReportedCall\x12\x0c\n\x04tool\x18\x01 \x01(\t\x12\x11\n\targuments\x18\x02 \x01(\t\x12\x0e\n\x06output\x18\x03 \x01(\t\x12*\n\x07outcome\x18\x04 \x01(\x0e\x32\x19.signalbox.v1.CallOutcome\x12\x13\n\x0bhttp_status\x18\x05 \x01(\x05\x12.\n\x0bretry_after\x18\x06 \x01(\x0b\x32\x19.google.protobuf.Duration\"\xb5\x01\n\x0cReportedStep\x12\x11\n\titeration\x18\x01 \x01(\x05\x12\"\n\x05usage\x18\x02 \x01(\x0b\x32\x13.signalbox.v1.Usage\x12\x0f\n\x07message\x18\x03 \x01(\t\x12)\n\x05\x63\x61lls\x18\x04 \x03(\x0b\x32\x1a.signalbox.v1.ReportedCall\x12\x18\n\x10\x64\x65legation_depth\x18\x05 \x01(\x05\x12\x18\n\x10\x63oncurrent_tools\x18\x06 \x01(\x05\"\xa9\x01\n\x11ReportStepRequest\x12\x0f\n\x07loop_id\x18\x01 \x01(\t\x12\x12\n\nrequest_id\x18\x02 \x01(\t\x12\x0f\n\x07step_id\x18\x03 \x01(\t\x12*\n\x04step\x18\x04 \x01(\x0b\x32\x1a.signalbox.v1.ReportedStepH\x00\x12(\n\x05\x65vent\x18\x05 \x01(\x0b\x32\x17.signalbox.v1.LoopEventH\x00\x42\x08\n\x06report\"<\n\x12ReportStepResponse\x12&\n\x07verdict\x18\x01 \x01(\x0b\x32\x15.signalbox.v1.Verdict\"\x98\x02\n\x07Verdict\x12-\n\x08\x64\x65\x63ision\x18\x01 \x01(\x0e\x32\x1b.signalbox.v1.GuardDecision\x12\x0c\n\x04rule\x18\x02 \x01(\t\x12\r\n\x05\x63ount\x18\x03 \x01(\x05\x12\x10\n\x08\x65vidence\x18\x04 \x03(\x03\x12\x0c\n\x04text\x18\x05 \x01(\t\x12.\n\x0bretry_after\x18\x06 \x01(\x0b\x32\x19.google.protobuf.Duration\x12)\n\x06\x61\x63tion\x18\x07 \x01(\x0e\x32\x19.signalbox.v1.LimitAction\x12\x34\n\x0btermination\x18\x08 \x01(\x0e\x32\x1f.signalbox.v1.TerminationReason\x12\x10\n\x08sequence\x18\t \x01(\x03\"\x81\x02\n\x04Loop\x12\x0f\n\x07loop_id\x18\x01 \x01(\t\x12\x10\n\x08\x61gent_id\x18\x02 \x01(\t\x12\x12\n\niterations\x18\x03 \x01(\x05\x12\"\n\x05usage\x18\x04 \x01(\x0b\x32\x13.signalbox.v1.Usage\x12*\n\x07\x65lapsed\x18\x05 \x01(\x0b\x32\x19.google.protobuf.Duration\x12-\n\nlease_left\x18\x06 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x15\n\rlast_sequence\x18\x07 \x01(\x03\x12,\n\nterminated\x18\x08 \x01(\x0b\x32\x18.signalbox.v1.Terminated\"!\n\x0eGetLoopRequest\x12\x0f\n\x07loop_id\x18\x01 \x01(\t\"3\n\x0fGetLoopResponse\x12 \n\x04loop\x18\x01 \x01(\x0b\x32\x12.signalbox.v1.Loop\"d\n\x10\x43loseLoopRequest\x12\x0f\n\x07loop_id\x18\x01 \x01(\t\x12/\n\x06reason\x18\x02 \x01(\x0e\x32\x1f.signalbox.v1.TerminationReason\x12\x0e\n\x06\x64\x65tail\x18\x03 \x01(\t\"5\n\x11\x43loseLoopResponse\x12 \n\x04loop\x18\x01 \x01(\x0b\x32\x12.signalbox.v1.Loop\"\x8f\x03\n\x0eRunLoopRequest\x12\x12\n\nmessage_id\x18\x01 \x01(\t\x12\x31\n\x06\x63reate\x18\x02 \x01(\x0b\x32\x1f.signalbox.v1.CreateLoopRequestH\x00\x12*\n\x06resume\x18\x03 \x01(\x0b\x32\x18.signalbox.v1.ResumeLoopH\x00\x12\x31\n\x06report\x18\x04 \x01(\x0b\x32\x1f.signalbox.v1.ReportStepRequestH\x00\x12\x35\n\x07\x61ttempt\x18\x05 \x01(\x0b\x32\".signalbox.v1.RecordAttemptRequestH\x00\x12\x32\n\x06\x66ilter\x18\x06 \x01(\x0b\x32 .signalbox.v1.FilterToolsRequestH\x00\x12/\n\x05\x63lose\x18\x07 \x01(\x0b\x32\x1e.signalbox.v1.CloseLoopRequestH\x00\x12\x30\n\theartbeat\x18\x08 \x01(\x0b\x32\x1b.signalbox.v1.LoopHeartbeatH\x00\x42\t\n\x07message\"4\n\nResumeLoop\x12\x0f\n\x07loop_id\x18\x01 \x01(\t\x12\x15\n\rlast_sequence\x18\x02 \x01(\x03\"\x0f\n\rLoopHeartbeat\"\x8b\x04\n\x0fRunLoopResponse\x12\x12\n\nmessage_id\x18\x01 \x01(\t\x12\x33\n\x07\x63reated\x18\x02 \x01(\x0b\x32 .signalbox.v1.CreateLoopResponseH\x00\x12%\n\x07resumed\x18\x03 \x01(\x0b\x32\x12.signalbox.v1.LoopH\x00\x12\'\n\x06missed\x18\x04 \x01(\x0b\x32\x15.signalbox.v1.VerdictH\x00\x12\x32\n\x06report\x18\x05 \x01(\x0b\x32 .signalbox.v1.ReportStepResponseH\x00\x12\x36\n\x07\x61ttempt\x18\x06 \x01(\x0b\x32#.signalbox.v1.RecordAttemptResponseH\x00\x12\x33\n\x06\x66ilter\x18\x07 \x01(\x0b\x32!.signalbox.v1.FilterToolsResponseH\x00\x12#\n\x05\x65nded\x18\x08 \x01(\x0b\x32\x12.signalbox.v1.LoopH\x00\x12\x30\n\theartbeat\x18\t \x01(\x0b\x32\x1b.signalbox.v1.LoopHeartbeatH\x00\x12/\n\x07refused\x18\n \x01(\x0b\x32\x1c.signalbox.v1.RefusedMessageH\x00\x12+\n\x07\x63losing\x18\x0b \x01(\x0b\x32\x18.signalbox.v1.ResumeLoopH\x00\x42\t\n\x07message\">\n\x0eRefusedMessage\x12\x0c\n\x04\x63ode\x18\x01 \x01(\x05\x12\x0e\n\x06reason\x18\x02 \x01(\t\x12\x0e\n\x06\x64\x65tail\x18\x03 \x01(\t*\x7f\n\x0bLimitAction\x12\x1c\n\x18LIMIT_ACTION_UNSPECIFIED\x10\x00\x12\x1a\n\x16LIMIT_ACTION_SKIP_STEP\x10\x01\x12\x1b\n\x17LIMIT_ACTION_ABORT_TASK\x10\x02\x12\x19\n\x15LIMIT_ACTION_ESCALATE\x10\x03*\xac\x01\n\x0b\x46ilterStage\x12\x1c\n\x18\x46ILTER_STAGE_UNSPECIFIED\x10\x00\x12\x18\n\x14\x46ILTER_STAGE_INCLUDE\x10\x01\x12\x18\n\x14\x46ILTER_STAGE_EXCLUDE\x10\x02\x12\x19\n\x15\x46ILTER_STAGE_VERIFIED\x10\x03\x12\x1a\n\x16\x46ILTER_STAGE_READ_ONLY\x10\x04\x12\x14\n\x10\x46ILTER_STAGE_CAP\x10\x05*y\n\x0b\x43\x61llOutcome\x12\x1c\n\x18\x43\x41LL_OUTCOME_UNSPECIFIED\x10\x00\x12\x1a\n\x16\x43\x41LL_OUTCOME_SUCCEEDED\x10\x01\x12\x17\n\x13\x43\x41LL_OUTCOME_FAILED\x10\x02\x12\x17\n\x13\x43\x41LL_OUTCOME_VETOED\x10\x03*\xa4\x01\n\rGuardDecision\x12\x1e\n\x1aGUARD_DECISION_UNSPECIFIED\x10\x00\x12\x1b\n\x17GUARD_DECISION_CONTINUE\x10\x01\x12\x18\n\x14GUARD_DECISION_NUDGE\x10\x02\x12\x17\n\x13GUARD_DECISION_STOP\x10\x03\x12#\n\x1fGUARD_DECISION_RETRYABLE_OUTAGE\x10\x04\x32\xbf\x04\n\x0bLoopService\x12O\n\nCreateLoop\x12\x1f.signalbox.v1.CreateLoopRequest\x1a .signalbox.v1.CreateLoopResponse\x12R\n\x0b\x46ilterTools\x12 .signalbox.v1.FilterToolsRequest\x1a!.signalbox.v1.FilterToolsResponse\x12X\n\rRecordAttempt\x12\".signalbox.v1.RecordAttemptRequest\x1a#.signalbox.v1.RecordAttemptResponse\x12O\n\nReportStep\x12\x1f.signalbox.v1.ReportStepRequest\x1a .signalbox.v1.ReportStepResponse\x12\x46\n\x07GetLoop\x12\x1c.signalbox.v1.GetLoopRequest\x1a\x1d.signalbox.v1.GetLoopResponse\x12L\n\tCloseLoop\x12\x1e.signalbox.v1.CloseLoopRequest\x1a\x1f.signalbox.v1.CloseLoopResponse\x12J\n\x07RunLoop\x12\x1c.signalbox.v1.RunLoopRequest\x1a\x1d.signalbox.v1.RunLoopResponse(\x01\x30\x01\x42GZEgithub.com/signalbox-dev/signalbox/clients/go/signalboxpb;signalboxpbb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
-_builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, "signalbox.v1.loop_service_pb2", _globals)
+_builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'signalbox.v1.loop_service_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
-    _globals["DESCRIPTOR"]._loaded_options = None
-    _globals[
-        "DESCRIPTOR"
-    ]._serialized_options = (
-        b"ZEgithub.com/signalbox-dev/signalbox/clients/go/signalboxpb;signalboxpb"
-    )
-    _globals["_PREHYDRATION_RESOLUTIONTOOLSENTRY"]._loaded_options = None
-    _globals["_PREHYDRATION_RESOLUTIONTOOLSENTRY"]._serialized_options = b"8\001"
-    _globals["_LIMITACTION"]._serialized_start = 6629
-    _globals["_LIMITACTION"]._serialized_end = 6756
-    _globals["_FILTERSTAGE"]._serialized_start = 6759
-    _globals["_FILTERSTAGE"]._serialized_end = 6931
-    _globals["_CALLOUTCOME"]._serialized_start = 6933
-    _globals["_CALLOUTCOME"]._serialized_end = 7054
-    _globals["_GUARDDECISION"]._serialized_start = 7057
-    _globals["_GUARDDECISION"]._serialized_end = 7221
-    _globals["_LOOPCONFIG"]._serialized_start = 113
-    _globals["_LOOPCONFIG"]._serialized_end = 781
-    _globals["_RECOVERY"]._serialized_start = 784
-    _globals["_RECOVERY"]._serialized_end = 996
-    _globals["_RULELIMITS"]._serialized_start = 998
-    _globals["_RULELIMITS"]._serialized_end = 1039
-    _globals["_LOOPRULES"]._serialized_start = 1042
-    _globals["_LOOPRULES"]._serialized_end = 1687
-    _globals["_TOOLPROFILE"]._serialized_start = 1690
-    _globals["_TOOLPROFILE"]._serialized_end = 1847
-    _globals["_STEPITERATION"]._serialized_start = 1850
-    _globals["_STEPITERATION"]._serialized_end = 2044
-    _globals["_REFERENCEPATTERN"]._serialized_start = 2046
-    _globals["_REFERENCEPATTERN"]._serialized_end = 2099
-    _globals["_PREHYDRATION"]._serialized_start = 2102
-    _globals["_PREHYDRATION"]._serialized_end = 2452
-    _globals["_PREHYDRATION_RESOLUTIONTOOLSENTRY"]._serialized_start = 2356
-    _globals["_PREHYDRATION_RESOLUTIONTOOLSENTRY"]._serialized_end = 2410
-    _globals["_TOOLHINTS"]._serialized_start = 2455
-    _globals["_TOOLHINTS"]._serialized_end = 2626
-    _globals["_LOOPTOOL"]._serialized_start = 2628
-    _globals["_LOOPTOOL"]._serialized_end = 2751
-    _globals["_KEPTTOOL"]._serialized_start = 2753
-    _globals["_KEPTTOOL"]._serialized_end = 2845
-    _globals["_DROPPEDTOOL"]._serialized_start = 2847
-    _globals["_DROPPEDTOOL"]._serialized_end = 2963
-    _globals["_UNMATCHEDPATTERN"]._serialized_start = 2965
-    _globals["_UNMATCHEDPATTERN"]._serialized_end = 3015
-    _globals["_FILTEREDTOOLS"]._serialized_start = 3018
-    _globals["_FILTEREDTOOLS"]._serialized_end = 3175
-    _globals["_CREATELOOPREQUEST"]._serialized_start = 3178
-    _globals["_CREATELOOPREQUEST"]._serialized_end = 3440
-    _globals["_CREATELOOPRESPONSE"]._serialized_start = 3442
-    _globals["_CREATELOOPRESPONSE"]._serialized_end = 3540
-    _globals["_FILTERTOOLSREQUEST"]._serialized_start = 3543
-    _globals["_FILTERTOOLSREQUEST"]._serialized_end = 3701
-    _globals["_FILTERTOOLSRESPONSE"]._serialized_start = 3703
-    _globals["_FILTERTOOLSRESPONSE"]._serialized_end = 3768
-    _globals["_RECORDATTEMPTREQUEST"]._serialized_start = 3771
-    _globals["_RECORDATTEMPTREQUEST"]._serialized_end = 3944
-    _globals["_BEGINSTEP"]._serialized_start = 3946
-    _globals["_BEGINSTEP"]._serialized_end = 3957
-    _globals["_FAILEDATTEMPT"]._serialized_start = 3959
-    _globals["_FAILEDATTEMPT"]._serialized_end = 4005
-    _globals["_RECORDATTEMPTRESPONSE"]._serialized_start = 4008
-    _globals["_RECORDATTEMPTRESPONSE"]._serialized_end = 4179
-    _globals["_REPORTEDCALL"]._serialized_start = 4182
-    _globals["_REPORTEDCALL"]._serialized_end = 4358
-    _globals["_REPORTEDSTEP"]._serialized_start = 4361
-    _globals["_REPORTEDSTEP"]._serialized_end = 4542
-    _globals["_REPORTSTEPREQUEST"]._serialized_start = 4545
-    _globals["_REPORTSTEPREQUEST"]._serialized_end = 4714
-    _globals["_REPORTSTEPRESPONSE"]._serialized_start = 4716
-    _globals["_REPORTSTEPRESPONSE"]._serialized_end = 4776
-    _globals["_VERDICT"]._serialized_start = 4779
-    _globals["_VERDICT"]._serialized_end = 5059
-    _globals["_LOOP"]._serialized_start = 5062
-    _globals["_LOOP"]._serialized_end = 5319
-    _globals["_GETLOOPREQUEST"]._serialized_start = 5321
-    _globals["_GETLOOPREQUEST"]._serialized_end = 5354
-    _globals["_GETLOOPRESPONSE"]._serialized_start = 5356
-    _globals["_GETLOOPRESPONSE"]._serialized_end = 5407
-    _globals["_CLOSELOOPREQUEST"]._serialized_start = 5409
-    _globals["_CLOSELOOPREQUEST"]._serialized_end = 5509
-    _globals["_CLOSELOOPRESPONSE"]._serialized_start = 5511
-    _globals["_CLOSELOOPRESPONSE"]._serialized_end = 5564
-    _globals["_RUNLOOPREQUEST"]._serialized_start = 5567
-    _globals["_RUNLOOPREQUEST"]._serialized_end = 5966
-    _globals["_RESUMELOOP"]._serialized_start = 5968
-    _globals["_RESUMELOOP"]._serialized_end = 6020
-    _globals["_LOOPHEARTBEAT"]._serialized_start = 6022
-    _globals["_LOOPHEARTBEAT"]._serialized_end = 6037
-    _globals["_RUNLOOPRESPONSE"]._serialized_start = 6040
-    _globals["_RUNLOOPRESPONSE"]._serialized_end = 6563
-    _globals["_REFUSEDMESSAGE"]._serialized_start = 6565
-    _globals["_REFUSEDMESSAGE"]._serialized_end = 6627
-    _globals["_LOOPSERVICE"]._serialized_start = 7224
-    _globals["_LOOPSERVICE"]._serialized_end = 7799
+  _globals['DESCRIPTOR']._loaded_options = None
+  _globals['DESCRIPTOR']._serialized_options = b'ZEgithub.com/signalbox-dev/signalbox/clients/go/signalboxpb;signalboxpb'
+  _globals['_PREHYDRATION_RESOLUTIONTOOLSENTRY']._loaded_options = None
+  _globals['_PREHYDRATION_RESOLUTIONTOOLSENTRY']._serialized_options = b'8\001'
+  _globals['_LIMITACTION']._serialized_start=6629
+  _globals['_LIMITACTION']._serialized_end=6756
+  _globals['_FILTERSTAGE']._serialized_start=6759
+  _globals['_FILTERSTAGE']._serialized_end=6931
+  _globals['_CALLOUTCOME']._serialized_start=6933
+  _globals['_CALLOUTCOME']._serialized_end=7054
+  _globals['_GUARDDECISION']._serialized_start=7057
+  _globals['_GUARDDECISION']._serialized_end=7221
+  _globals['_LOOPCONFIG']._serialized_start=113
+  _globals['_LOOPCONFIG']._serialized_end=781
+  _globals['_RECOVERY']._serialized_start=784
+  _globals['_RECOVERY']._serialized_end=996
+  _globals['_RULELIMITS']._serialized_start=998
+  _globals['_RULELIMITS']._serialized_end=1039
+  _globals['_LOOPRULES']._serialized_start=1042
+  _globals['_LOOPRULES']._serialized_end=1687
+  _globals['_TOOLPROFILE']._serialized_start=1690
+  _globals['_TOOLPROFILE']._serialized_end=1847
+  _globals['_STEPITERATION']._serialized_start=1850
+  _globals['_STEPITERATION']._serialized_end=2044
+  _globals['_REFERENCEPATTERN']._serialized_start=2046
+  _globals['_REFERENCEPATTERN']._serialized_end=2099
+  _globals['_PREHYDRATION']._serialized_start=2102
+  _globals['_PREHYDRATION']._serialized_end=2452
+  _globals['_PREHYDRATION_RESOLUTIONTOOLSENTRY']._serialized_start=2356
+  _globals['_PREHYDRATION_RESOLUTIONTOOLSENTRY']._serialized_end=2410
+  _globals['_TOOLHINTS']._serialized_start=2455
+  _globals['_TOOLHINTS']._serialized_end=2626
+  _globals['_LOOPTOOL']._serialized_start=2628
+  _globals['_LOOPTOOL']._serialized_end=2751
+  _globals['_KEPTTOOL']._serialized_start=2753
+  _globals['_KEPTTOOL']._serialized_end=2845
+  _globals['_DROPPEDTOOL']._serialized_start=2847
+  _globals['_DROPPEDTOOL']._serialized_end=2963
+  _globals['_UNMATCHEDPATTERN']._serialized_start=2965
+  _globals['_UNMATCHEDPATTERN']._serialized_end=3015
+  _globals['_FILTEREDTOOLS']._serialized_start=3018
+  _globals['_FILTEREDTOOLS']._serialized_end=3175
+  _globals['_CREATELOOPREQUEST']._serialized_start=3178
+  _globals['_CREATELOOPREQUEST']._serialized_end=3440
+  _globals['_CREATELOOPRESPONSE']._serialized_start=3442
+  _globals['_CREATELOOPRESPONSE']._serialized_end=3540
+  _globals['_FILTERTOOLSREQUEST']._serialized_start=3543
+  _globals['_FILTERTOOLSREQUEST']._serialized_end=3701
+  _globals['_FILTERTOOLSRESPONSE']._serialized_start=3703
+  _globals['_FILTERTOOLSRESPONSE']._serialized_end=3768
+  _globals['_RECORDATTEMPTREQUEST']._serialized_start=3771
+  _globals['_RECORDATTEMPTREQUEST']._serialized_end=3944
+  _globals['_BEGINSTEP']._serialized_start=3946
+  _globals['_BEGINSTEP']._serialized_end=3957
+  _globals['_FAILEDATTEMPT']._serialized_start=3959
+  _globals['_FAILEDATTEMPT']._serialized_end=4005
+  _globals['_RECORDATTEMPTRESPONSE']._serialized_start=4008
+  _globals['_RECORDATTEMPTRESPONSE']._serialized_end=4179
+  _globals['_REPORTEDCALL']._serialized_start=4182
+  _globals['_REPORTEDCALL']._serialized_end=4358
+  _globals['_REPORTEDSTEP']._serialized_start=4361
+  _globals['_REPORTEDSTEP']._serialized_end=4542
+  _globals['_REPORTSTEPREQUEST']._serialized_start=4545
+  _globals['_REPORTSTEPREQUEST']._serialized_end=4714
+  _globals['_REPORTSTEPRESPONSE']._serialized_start=4716
+  _globals['_REPORTSTEPRESPONSE']._serialized_end=4776
+  _globals['_VERDICT']._serialized_start=4779
+  _globals['_VERDICT']._serialized_end=5059
+  _globals['_LOOP']._serialized_start=5062
+  _globals['_LOOP']._serialized_end=5319
+  _globals['_GETLOOPREQUEST']._serialized_start=5321
+  _globals['_GETLOOPREQUEST']._serialized_end=5354
+  _globals['_GETLOOPRESPONSE']._serialized_start=5356
+  _globals['_GETLOOPRESPONSE']._serialized_end=5407
+  _globals['_CLOSELOOPREQUEST']._serialized_start=5409
+  _globals['_CLOSELOOPREQUEST']._serialized_end=5509
+  _globals['_CLOSELOOPRESPONSE']._serialized_start=5511
+  _globals['_CLOSELOOPRESPONSE']._serialized_end=5564
+  _globals['_RUNLOOPREQUEST']._serialized_start=5567
+  _globals['_RUNLOOPREQUEST']._serialized_end=5966
+  _globals['_RESUMELOOP']._serialized_start=5968
+  _globals['_RESUMELOOP']._serialized_end=6020
+  _globals['_LOOPHEARTBEAT']._serialized_start=6022
+  _globals['_LOOPHEARTBEAT']._serialized_end=6037
+  _globals['_RUNLOOPRESPONSE']._serialized_start=6040
+  _globals['_RUNLOOPRESPONSE']._serialized_end=6563
+  _globals['_REFUSEDMESSAGE']._serialized_start=6565
+  _globals['_REFUSEDMESSAGE']._serialized_end=6627
+  _globals['_LOOPSERVICE']._serialized_start=7224
+  _globals['_LOOPSERVICE']._serialized_end=7799
 # @@protoc_insertion_point(module_scope)

@@ -41,7 +41,6 @@ class GuardDecision(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     GUARD_DECISION_NUDGE: _ClassVar[GuardDecision]
     GUARD_DECISION_STOP: _ClassVar[GuardDecision]
     GUARD_DECISION_RETRYABLE_OUTAGE: _ClassVar[GuardDecision]
-
 LIMIT_ACTION_UNSPECIFIED: LimitAction
 LIMIT_ACTION_SKIP_STEP: LimitAction
 LIMIT_ACTION_ABORT_TASK: LimitAction
@@ -63,21 +62,7 @@ GUARD_DECISION_STOP: GuardDecision
 GUARD_DECISION_RETRYABLE_OUTAGE: GuardDecision
 
 class LoopConfig(_message.Message):
-    __slots__ = (
-        "max_iterations",
-        "max_total_tokens",
-        "timeout",
-        "tool_timeout",
-        "max_concurrent_tools",
-        "context_token_budget",
-        "max_delegation_depth",
-        "budget_warning",
-        "recovery",
-        "rules",
-        "tool_profile",
-        "step_iteration",
-        "pre_hydration",
-    )
+    __slots__ = ("max_iterations", "max_total_tokens", "timeout", "tool_timeout", "max_concurrent_tools", "context_token_budget", "max_delegation_depth", "budget_warning", "recovery", "rules", "tool_profile", "step_iteration", "pre_hydration")
     MAX_ITERATIONS_FIELD_NUMBER: _ClassVar[int]
     MAX_TOTAL_TOKENS_FIELD_NUMBER: _ClassVar[int]
     TIMEOUT_FIELD_NUMBER: _ClassVar[int]
@@ -104,33 +89,10 @@ class LoopConfig(_message.Message):
     tool_profile: ToolProfile
     step_iteration: StepIteration
     pre_hydration: PreHydration
-    def __init__(
-        self,
-        max_iterations: _Optional[int] = ...,
-        max_total_tokens: _Optional[int] = ...,
-        timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ...,
-        tool_timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ...,
-        max_concurrent_tools: _Optional[int] = ...,
-        context_token_budget: _Optional[int] = ...,
-        max_delegation_depth: _Optional[int] = ...,
-        budget_warning: _Optional[float] = ...,
-        recovery: _Optional[_Union[Recovery, _Mapping]] = ...,
-        rules: _Optional[_Union[LoopRules, _Mapping]] = ...,
-        tool_profile: _Optional[_Union[ToolProfile, _Mapping]] = ...,
-        step_iteration: _Optional[_Union[StepIteration, _Mapping]] = ...,
-        pre_hydration: _Optional[_Union[PreHydration, _Mapping]] = ...,
-    ) -> None: ...
+    def __init__(self, max_iterations: _Optional[int] = ..., max_total_tokens: _Optional[int] = ..., timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., tool_timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., max_concurrent_tools: _Optional[int] = ..., context_token_budget: _Optional[int] = ..., max_delegation_depth: _Optional[int] = ..., budget_warning: _Optional[float] = ..., recovery: _Optional[_Union[Recovery, _Mapping]] = ..., rules: _Optional[_Union[LoopRules, _Mapping]] = ..., tool_profile: _Optional[_Union[ToolProfile, _Mapping]] = ..., step_iteration: _Optional[_Union[StepIteration, _Mapping]] = ..., pre_hydration: _Optional[_Union[PreHydration, _Mapping]] = ...) -> None: ...
 
 class Recovery(_message.Message):
-    __slots__ = (
-        "retry_attempts",
-        "retry_base",
-        "fallback_tool",
-        "cached_result",
-        "llm_recovery",
-        "escalate",
-        "dead_letter",
-    )
+    __slots__ = ("retry_attempts", "retry_base", "fallback_tool", "cached_result", "llm_recovery", "escalate", "dead_letter")
     RETRY_ATTEMPTS_FIELD_NUMBER: _ClassVar[int]
     RETRY_BASE_FIELD_NUMBER: _ClassVar[int]
     FALLBACK_TOOL_FIELD_NUMBER: _ClassVar[int]
@@ -145,16 +107,7 @@ class Recovery(_message.Message):
     llm_recovery: bool
     escalate: bool
     dead_letter: bool
-    def __init__(
-        self,
-        retry_attempts: _Optional[int] = ...,
-        retry_base: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ...,
-        fallback_tool: _Optional[str] = ...,
-        cached_result: bool = ...,
-        llm_recovery: bool = ...,
-        escalate: bool = ...,
-        dead_letter: bool = ...,
-    ) -> None: ...
+    def __init__(self, retry_attempts: _Optional[int] = ..., retry_base: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., fallback_tool: _Optional[str] = ..., cached_result: bool = ..., llm_recovery: bool = ..., escalate: bool = ..., dead_letter: bool = ...) -> None: ...
 
 class RuleLimits(_message.Message):
     __slots__ = ("nudge", "stop")
@@ -165,22 +118,7 @@ class RuleLimits(_message.Message):
     def __init__(self, nudge: _Optional[int] = ..., stop: _Optional[int] = ...) -> None: ...
 
 class LoopRules(_message.Message):
-    __slots__ = (
-        "repeated_call",
-        "repeated_failure",
-        "immediate_repeat",
-        "error_streak",
-        "similar_call",
-        "same_result",
-        "cycle",
-        "polling",
-        "repeated_text",
-        "monologue",
-        "similarity",
-        "polling_tools",
-        "backoff_base",
-        "backoff_max",
-    )
+    __slots__ = ("repeated_call", "repeated_failure", "immediate_repeat", "error_streak", "similar_call", "same_result", "cycle", "polling", "repeated_text", "monologue", "similarity", "polling_tools", "backoff_base", "backoff_max")
     REPEATED_CALL_FIELD_NUMBER: _ClassVar[int]
     REPEATED_FAILURE_FIELD_NUMBER: _ClassVar[int]
     IMMEDIATE_REPEAT_FIELD_NUMBER: _ClassVar[int]
@@ -209,33 +147,10 @@ class LoopRules(_message.Message):
     polling_tools: _containers.RepeatedScalarFieldContainer[str]
     backoff_base: _duration_pb2.Duration
     backoff_max: _duration_pb2.Duration
-    def __init__(
-        self,
-        repeated_call: _Optional[_Union[RuleLimits, _Mapping]] = ...,
-        repeated_failure: _Optional[_Union[RuleLimits, _Mapping]] = ...,
-        immediate_repeat: _Optional[_Union[RuleLimits, _Mapping]] = ...,
-        error_streak: _Optional[_Union[RuleLimits, _Mapping]] = ...,
-        similar_call: _Optional[_Union[RuleLimits, _Mapping]] = ...,
-        same_result: _Optional[_Union[RuleLimits, _Mapping]] = ...,
-        cycle: _Optional[_Union[RuleLimits, _Mapping]] = ...,
-        polling: _Optional[_Union[RuleLimits, _Mapping]] = ...,
-        repeated_text: _Optional[_Union[RuleLimits, _Mapping]] = ...,
-        monologue: _Optional[_Union[RuleLimits, _Mapping]] = ...,
-        similarity: _Optional[float] = ...,
-        polling_tools: _Optional[_Iterable[str]] = ...,
-        backoff_base: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ...,
-        backoff_max: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ...,
-    ) -> None: ...
+    def __init__(self, repeated_call: _Optional[_Union[RuleLimits, _Mapping]] = ..., repeated_failure: _Optional[_Union[RuleLimits, _Mapping]] = ..., immediate_repeat: _Optional[_Union[RuleLimits, _Mapping]] = ..., error_streak: _Optional[_Union[RuleLimits, _Mapping]] = ..., similar_call: _Optional[_Union[RuleLimits, _Mapping]] = ..., same_result: _Optional[_Union[RuleLimits, _Mapping]] = ..., cycle: _Optional[_Union[RuleLimits, _Mapping]] = ..., polling: _Optional[_Union[RuleLimits, _Mapping]] = ..., repeated_text: _Optional[_Union[RuleLimits, _Mapping]] = ..., monologue: _Optional[_Union[RuleLimits, _Mapping]] = ..., similarity: _Optional[float] = ..., polling_tools: _Optional[_Iterable[str]] = ..., backoff_base: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., backoff_max: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ...) -> None: ...
 
 class ToolProfile(_message.Message):
-    __slots__ = (
-        "include",
-        "exclude",
-        "max_tools",
-        "require_verified",
-        "read_only",
-        "trust_annotations",
-    )
+    __slots__ = ("include", "exclude", "max_tools", "require_verified", "read_only", "trust_annotations")
     INCLUDE_FIELD_NUMBER: _ClassVar[int]
     EXCLUDE_FIELD_NUMBER: _ClassVar[int]
     MAX_TOOLS_FIELD_NUMBER: _ClassVar[int]
@@ -248,15 +163,7 @@ class ToolProfile(_message.Message):
     require_verified: bool
     read_only: bool
     trust_annotations: bool
-    def __init__(
-        self,
-        include: _Optional[_Iterable[str]] = ...,
-        exclude: _Optional[_Iterable[str]] = ...,
-        max_tools: _Optional[int] = ...,
-        require_verified: bool = ...,
-        read_only: bool = ...,
-        trust_annotations: bool = ...,
-    ) -> None: ...
+    def __init__(self, include: _Optional[_Iterable[str]] = ..., exclude: _Optional[_Iterable[str]] = ..., max_tools: _Optional[int] = ..., require_verified: bool = ..., read_only: bool = ..., trust_annotations: bool = ...) -> None: ...
 
 class StepIteration(_message.Message):
     __slots__ = ("max_reattempts_per_step", "similarity_threshold", "on_limit_reached")
@@ -266,12 +173,7 @@ class StepIteration(_message.Message):
     max_reattempts_per_step: int
     similarity_threshold: float
     on_limit_reached: LimitAction
-    def __init__(
-        self,
-        max_reattempts_per_step: _Optional[int] = ...,
-        similarity_threshold: _Optional[float] = ...,
-        on_limit_reached: _Optional[_Union[LimitAction, str]] = ...,
-    ) -> None: ...
+    def __init__(self, max_reattempts_per_step: _Optional[int] = ..., similarity_threshold: _Optional[float] = ..., on_limit_reached: _Optional[_Union[LimitAction, str]] = ...) -> None: ...
 
 class ReferencePattern(_message.Message):
     __slots__ = ("ref_type", "pattern")
@@ -282,13 +184,7 @@ class ReferencePattern(_message.Message):
     def __init__(self, ref_type: _Optional[str] = ..., pattern: _Optional[str] = ...) -> None: ...
 
 class PreHydration(_message.Message):
-    __slots__ = (
-        "custom_patterns",
-        "resolution_tools",
-        "timeout",
-        "max_references",
-        "max_context_tokens",
-    )
+    __slots__ = ("custom_patterns", "resolution_tools", "timeout", "max_references", "max_context_tokens")
     class ResolutionToolsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -296,7 +192,6 @@ class PreHydration(_message.Message):
         key: str
         value: str
         def __init__(self, key: _Optional[str] = ..., value: _Optional[str] = ...) -> None: ...
-
     CUSTOM_PATTERNS_FIELD_NUMBER: _ClassVar[int]
     RESOLUTION_TOOLS_FIELD_NUMBER: _ClassVar[int]
     TIMEOUT_FIELD_NUMBER: _ClassVar[int]
@@ -307,14 +202,7 @@ class PreHydration(_message.Message):
     timeout: _duration_pb2.Duration
     max_references: int
     max_context_tokens: int
-    def __init__(
-        self,
-        custom_patterns: _Optional[_Iterable[_Union[ReferencePattern, _Mapping]]] = ...,
-        resolution_tools: _Optional[_Mapping[str, str]] = ...,
-        timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ...,
-        max_references: _Optional[int] = ...,
-        max_context_tokens: _Optional[int] = ...,
-    ) -> None: ...
+    def __init__(self, custom_patterns: _Optional[_Iterable[_Union[ReferencePattern, _Mapping]]] = ..., resolution_tools: _Optional[_Mapping[str, str]] = ..., timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., max_references: _Optional[int] = ..., max_context_tokens: _Optional[int] = ...) -> None: ...
 
 class ToolHints(_message.Message):
     __slots__ = ("read_only", "destructive", "idempotent", "open_world")
@@ -326,13 +214,7 @@ class ToolHints(_message.Message):
     destructive: bool
     idempotent: bool
     open_world: bool
-    def __init__(
-        self,
-        read_only: bool = ...,
-        destructive: bool = ...,
-        idempotent: bool = ...,
-        open_world: bool = ...,
-    ) -> None: ...
+    def __init__(self, read_only: bool = ..., destructive: bool = ..., idempotent: bool = ..., open_world: bool = ...) -> None: ...
 
 class LoopTool(_message.Message):
     __slots__ = ("name", "source", "description", "input_schema", "hints")
@@ -346,14 +228,7 @@ class LoopTool(_message.Message):
     description: str
     input_schema: str
     hints: ToolHints
-    def __init__(
-        self,
-        name: _Optional[str] = ...,
-        source: _Optional[str] = ...,
-        description: _Optional[str] = ...,
-        input_schema: _Optional[str] = ...,
-        hints: _Optional[_Union[ToolHints, _Mapping]] = ...,
-    ) -> None: ...
+    def __init__(self, name: _Optional[str] = ..., source: _Optional[str] = ..., description: _Optional[str] = ..., input_schema: _Optional[str] = ..., hints: _Optional[_Union[ToolHints, _Mapping]] = ...) -> None: ...
 
 class KeptTool(_message.Message):
     __slots__ = ("index", "name", "source", "digest", "verified_by")
@@ -367,14 +242,7 @@ class KeptTool(_message.Message):
     source: str
     digest: str
     verified_by: str
-    def __init__(
-        self,
-        index: _Optional[int] = ...,
-        name: _Optional[str] = ...,
-        source: _Optional[str] = ...,
-        digest: _Optional[str] = ...,
-        verified_by: _Optional[str] = ...,
-    ) -> None: ...
+    def __init__(self, index: _Optional[int] = ..., name: _Optional[str] = ..., source: _Optional[str] = ..., digest: _Optional[str] = ..., verified_by: _Optional[str] = ...) -> None: ...
 
 class DroppedTool(_message.Message):
     __slots__ = ("index", "name", "source", "stage", "reason")
@@ -388,14 +256,7 @@ class DroppedTool(_message.Message):
     source: str
     stage: FilterStage
     reason: str
-    def __init__(
-        self,
-        index: _Optional[int] = ...,
-        name: _Optional[str] = ...,
-        source: _Optional[str] = ...,
-        stage: _Optional[_Union[FilterStage, str]] = ...,
-        reason: _Optional[str] = ...,
-    ) -> None: ...
+    def __init__(self, index: _Optional[int] = ..., name: _Optional[str] = ..., source: _Optional[str] = ..., stage: _Optional[_Union[FilterStage, str]] = ..., reason: _Optional[str] = ...) -> None: ...
 
 class UnmatchedPattern(_message.Message):
     __slots__ = ("field", "pattern")
@@ -413,25 +274,10 @@ class FilteredTools(_message.Message):
     kept: _containers.RepeatedCompositeFieldContainer[KeptTool]
     dropped: _containers.RepeatedCompositeFieldContainer[DroppedTool]
     unmatched_patterns: _containers.RepeatedCompositeFieldContainer[UnmatchedPattern]
-    def __init__(
-        self,
-        kept: _Optional[_Iterable[_Union[KeptTool, _Mapping]]] = ...,
-        dropped: _Optional[_Iterable[_Union[DroppedTool, _Mapping]]] = ...,
-        unmatched_patterns: _Optional[_Iterable[_Union[UnmatchedPattern, _Mapping]]] = ...,
-    ) -> None: ...
+    def __init__(self, kept: _Optional[_Iterable[_Union[KeptTool, _Mapping]]] = ..., dropped: _Optional[_Iterable[_Union[DroppedTool, _Mapping]]] = ..., unmatched_patterns: _Optional[_Iterable[_Union[UnmatchedPattern, _Mapping]]] = ...) -> None: ...
 
 class CreateLoopRequest(_message.Message):
-    __slots__ = (
-        "loop_id",
-        "agent_id",
-        "request_id",
-        "config",
-        "tools",
-        "input",
-        "lease",
-        "parent_loop_id",
-        "delegation_depth",
-    )
+    __slots__ = ("loop_id", "agent_id", "request_id", "config", "tools", "input", "lease", "parent_loop_id", "delegation_depth")
     LOOP_ID_FIELD_NUMBER: _ClassVar[int]
     AGENT_ID_FIELD_NUMBER: _ClassVar[int]
     REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
@@ -450,18 +296,7 @@ class CreateLoopRequest(_message.Message):
     lease: _duration_pb2.Duration
     parent_loop_id: str
     delegation_depth: int
-    def __init__(
-        self,
-        loop_id: _Optional[str] = ...,
-        agent_id: _Optional[str] = ...,
-        request_id: _Optional[str] = ...,
-        config: _Optional[_Union[LoopConfig, _Mapping]] = ...,
-        tools: _Optional[_Iterable[_Union[LoopTool, _Mapping]]] = ...,
-        input: _Optional[str] = ...,
-        lease: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ...,
-        parent_loop_id: _Optional[str] = ...,
-        delegation_depth: _Optional[int] = ...,
-    ) -> None: ...
+    def __init__(self, loop_id: _Optional[str] = ..., agent_id: _Optional[str] = ..., request_id: _Optional[str] = ..., config: _Optional[_Union[LoopConfig, _Mapping]] = ..., tools: _Optional[_Iterable[_Union[LoopTool, _Mapping]]] = ..., input: _Optional[str] = ..., lease: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., parent_loop_id: _Optional[str] = ..., delegation_depth: _Optional[int] = ...) -> None: ...
 
 class CreateLoopResponse(_message.Message):
     __slots__ = ("loop", "tools")
@@ -469,11 +304,7 @@ class CreateLoopResponse(_message.Message):
     TOOLS_FIELD_NUMBER: _ClassVar[int]
     loop: Loop
     tools: FilteredTools
-    def __init__(
-        self,
-        loop: _Optional[_Union[Loop, _Mapping]] = ...,
-        tools: _Optional[_Union[FilteredTools, _Mapping]] = ...,
-    ) -> None: ...
+    def __init__(self, loop: _Optional[_Union[Loop, _Mapping]] = ..., tools: _Optional[_Union[FilteredTools, _Mapping]] = ...) -> None: ...
 
 class FilterToolsRequest(_message.Message):
     __slots__ = ("tools", "profile", "loop_id", "prompt")
@@ -485,13 +316,7 @@ class FilterToolsRequest(_message.Message):
     profile: ToolProfile
     loop_id: str
     prompt: str
-    def __init__(
-        self,
-        tools: _Optional[_Iterable[_Union[LoopTool, _Mapping]]] = ...,
-        profile: _Optional[_Union[ToolProfile, _Mapping]] = ...,
-        loop_id: _Optional[str] = ...,
-        prompt: _Optional[str] = ...,
-    ) -> None: ...
+    def __init__(self, tools: _Optional[_Iterable[_Union[LoopTool, _Mapping]]] = ..., profile: _Optional[_Union[ToolProfile, _Mapping]] = ..., loop_id: _Optional[str] = ..., prompt: _Optional[str] = ...) -> None: ...
 
 class FilterToolsResponse(_message.Message):
     __slots__ = ("tools",)
@@ -511,14 +336,7 @@ class RecordAttemptRequest(_message.Message):
     step_id: str
     begin: BeginStep
     failed: FailedAttempt
-    def __init__(
-        self,
-        loop_id: _Optional[str] = ...,
-        request_id: _Optional[str] = ...,
-        step_id: _Optional[str] = ...,
-        begin: _Optional[_Union[BeginStep, _Mapping]] = ...,
-        failed: _Optional[_Union[FailedAttempt, _Mapping]] = ...,
-    ) -> None: ...
+    def __init__(self, loop_id: _Optional[str] = ..., request_id: _Optional[str] = ..., step_id: _Optional[str] = ..., begin: _Optional[_Union[BeginStep, _Mapping]] = ..., failed: _Optional[_Union[FailedAttempt, _Mapping]] = ...) -> None: ...
 
 class BeginStep(_message.Message):
     __slots__ = ()
@@ -544,14 +362,7 @@ class RecordAttemptResponse(_message.Message):
     similarity: float
     similarity_cut: bool
     begun_implicitly: bool
-    def __init__(
-        self,
-        verdict: _Optional[_Union[Verdict, _Mapping]] = ...,
-        attempts: _Optional[int] = ...,
-        similarity: _Optional[float] = ...,
-        similarity_cut: bool = ...,
-        begun_implicitly: bool = ...,
-    ) -> None: ...
+    def __init__(self, verdict: _Optional[_Union[Verdict, _Mapping]] = ..., attempts: _Optional[int] = ..., similarity: _Optional[float] = ..., similarity_cut: bool = ..., begun_implicitly: bool = ...) -> None: ...
 
 class ReportedCall(_message.Message):
     __slots__ = ("tool", "arguments", "output", "outcome", "http_status", "retry_after")
@@ -567,15 +378,7 @@ class ReportedCall(_message.Message):
     outcome: CallOutcome
     http_status: int
     retry_after: _duration_pb2.Duration
-    def __init__(
-        self,
-        tool: _Optional[str] = ...,
-        arguments: _Optional[str] = ...,
-        output: _Optional[str] = ...,
-        outcome: _Optional[_Union[CallOutcome, str]] = ...,
-        http_status: _Optional[int] = ...,
-        retry_after: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ...,
-    ) -> None: ...
+    def __init__(self, tool: _Optional[str] = ..., arguments: _Optional[str] = ..., output: _Optional[str] = ..., outcome: _Optional[_Union[CallOutcome, str]] = ..., http_status: _Optional[int] = ..., retry_after: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ...) -> None: ...
 
 class ReportedStep(_message.Message):
     __slots__ = ("iteration", "usage", "message", "calls", "delegation_depth", "concurrent_tools")
@@ -591,15 +394,7 @@ class ReportedStep(_message.Message):
     calls: _containers.RepeatedCompositeFieldContainer[ReportedCall]
     delegation_depth: int
     concurrent_tools: int
-    def __init__(
-        self,
-        iteration: _Optional[int] = ...,
-        usage: _Optional[_Union[_loop_event_pb2.Usage, _Mapping]] = ...,
-        message: _Optional[str] = ...,
-        calls: _Optional[_Iterable[_Union[ReportedCall, _Mapping]]] = ...,
-        delegation_depth: _Optional[int] = ...,
-        concurrent_tools: _Optional[int] = ...,
-    ) -> None: ...
+    def __init__(self, iteration: _Optional[int] = ..., usage: _Optional[_Union[_loop_event_pb2.Usage, _Mapping]] = ..., message: _Optional[str] = ..., calls: _Optional[_Iterable[_Union[ReportedCall, _Mapping]]] = ..., delegation_depth: _Optional[int] = ..., concurrent_tools: _Optional[int] = ...) -> None: ...
 
 class ReportStepRequest(_message.Message):
     __slots__ = ("loop_id", "request_id", "step_id", "step", "event")
@@ -613,14 +408,7 @@ class ReportStepRequest(_message.Message):
     step_id: str
     step: ReportedStep
     event: _loop_event_pb2.LoopEvent
-    def __init__(
-        self,
-        loop_id: _Optional[str] = ...,
-        request_id: _Optional[str] = ...,
-        step_id: _Optional[str] = ...,
-        step: _Optional[_Union[ReportedStep, _Mapping]] = ...,
-        event: _Optional[_Union[_loop_event_pb2.LoopEvent, _Mapping]] = ...,
-    ) -> None: ...
+    def __init__(self, loop_id: _Optional[str] = ..., request_id: _Optional[str] = ..., step_id: _Optional[str] = ..., step: _Optional[_Union[ReportedStep, _Mapping]] = ..., event: _Optional[_Union[_loop_event_pb2.LoopEvent, _Mapping]] = ...) -> None: ...
 
 class ReportStepResponse(_message.Message):
     __slots__ = ("verdict",)
@@ -629,17 +417,7 @@ class ReportStepResponse(_message.Message):
     def __init__(self, verdict: _Optional[_Union[Verdict, _Mapping]] = ...) -> None: ...
 
 class Verdict(_message.Message):
-    __slots__ = (
-        "decision",
-        "rule",
-        "count",
-        "evidence",
-        "text",
-        "retry_after",
-        "action",
-        "termination",
-        "sequence",
-    )
+    __slots__ = ("decision", "rule", "count", "evidence", "text", "retry_after", "action", "termination", "sequence")
     DECISION_FIELD_NUMBER: _ClassVar[int]
     RULE_FIELD_NUMBER: _ClassVar[int]
     COUNT_FIELD_NUMBER: _ClassVar[int]
@@ -658,30 +436,10 @@ class Verdict(_message.Message):
     action: LimitAction
     termination: _loop_event_pb2.TerminationReason
     sequence: int
-    def __init__(
-        self,
-        decision: _Optional[_Union[GuardDecision, str]] = ...,
-        rule: _Optional[str] = ...,
-        count: _Optional[int] = ...,
-        evidence: _Optional[_Iterable[int]] = ...,
-        text: _Optional[str] = ...,
-        retry_after: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ...,
-        action: _Optional[_Union[LimitAction, str]] = ...,
-        termination: _Optional[_Union[_loop_event_pb2.TerminationReason, str]] = ...,
-        sequence: _Optional[int] = ...,
-    ) -> None: ...
+    def __init__(self, decision: _Optional[_Union[GuardDecision, str]] = ..., rule: _Optional[str] = ..., count: _Optional[int] = ..., evidence: _Optional[_Iterable[int]] = ..., text: _Optional[str] = ..., retry_after: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., action: _Optional[_Union[LimitAction, str]] = ..., termination: _Optional[_Union[_loop_event_pb2.TerminationReason, str]] = ..., sequence: _Optional[int] = ...) -> None: ...
 
 class Loop(_message.Message):
-    __slots__ = (
-        "loop_id",
-        "agent_id",
-        "iterations",
-        "usage",
-        "elapsed",
-        "lease_left",
-        "last_sequence",
-        "terminated",
-    )
+    __slots__ = ("loop_id", "agent_id", "iterations", "usage", "elapsed", "lease_left", "last_sequence", "terminated")
     LOOP_ID_FIELD_NUMBER: _ClassVar[int]
     AGENT_ID_FIELD_NUMBER: _ClassVar[int]
     ITERATIONS_FIELD_NUMBER: _ClassVar[int]
@@ -698,17 +456,7 @@ class Loop(_message.Message):
     lease_left: _duration_pb2.Duration
     last_sequence: int
     terminated: _loop_event_pb2.Terminated
-    def __init__(
-        self,
-        loop_id: _Optional[str] = ...,
-        agent_id: _Optional[str] = ...,
-        iterations: _Optional[int] = ...,
-        usage: _Optional[_Union[_loop_event_pb2.Usage, _Mapping]] = ...,
-        elapsed: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ...,
-        lease_left: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ...,
-        last_sequence: _Optional[int] = ...,
-        terminated: _Optional[_Union[_loop_event_pb2.Terminated, _Mapping]] = ...,
-    ) -> None: ...
+    def __init__(self, loop_id: _Optional[str] = ..., agent_id: _Optional[str] = ..., iterations: _Optional[int] = ..., usage: _Optional[_Union[_loop_event_pb2.Usage, _Mapping]] = ..., elapsed: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., lease_left: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., last_sequence: _Optional[int] = ..., terminated: _Optional[_Union[_loop_event_pb2.Terminated, _Mapping]] = ...) -> None: ...
 
 class GetLoopRequest(_message.Message):
     __slots__ = ("loop_id",)
@@ -730,12 +478,7 @@ class CloseLoopRequest(_message.Message):
     loop_id: str
     reason: _loop_event_pb2.TerminationReason
     detail: str
-    def __init__(
-        self,
-        loop_id: _Optional[str] = ...,
-        reason: _Optional[_Union[_loop_event_pb2.TerminationReason, str]] = ...,
-        detail: _Optional[str] = ...,
-    ) -> None: ...
+    def __init__(self, loop_id: _Optional[str] = ..., reason: _Optional[_Union[_loop_event_pb2.TerminationReason, str]] = ..., detail: _Optional[str] = ...) -> None: ...
 
 class CloseLoopResponse(_message.Message):
     __slots__ = ("loop",)
@@ -744,16 +487,7 @@ class CloseLoopResponse(_message.Message):
     def __init__(self, loop: _Optional[_Union[Loop, _Mapping]] = ...) -> None: ...
 
 class RunLoopRequest(_message.Message):
-    __slots__ = (
-        "message_id",
-        "create",
-        "resume",
-        "report",
-        "attempt",
-        "filter",
-        "close",
-        "heartbeat",
-    )
+    __slots__ = ("message_id", "create", "resume", "report", "attempt", "filter", "close", "heartbeat")
     MESSAGE_ID_FIELD_NUMBER: _ClassVar[int]
     CREATE_FIELD_NUMBER: _ClassVar[int]
     RESUME_FIELD_NUMBER: _ClassVar[int]
@@ -770,17 +504,7 @@ class RunLoopRequest(_message.Message):
     filter: FilterToolsRequest
     close: CloseLoopRequest
     heartbeat: LoopHeartbeat
-    def __init__(
-        self,
-        message_id: _Optional[str] = ...,
-        create: _Optional[_Union[CreateLoopRequest, _Mapping]] = ...,
-        resume: _Optional[_Union[ResumeLoop, _Mapping]] = ...,
-        report: _Optional[_Union[ReportStepRequest, _Mapping]] = ...,
-        attempt: _Optional[_Union[RecordAttemptRequest, _Mapping]] = ...,
-        filter: _Optional[_Union[FilterToolsRequest, _Mapping]] = ...,
-        close: _Optional[_Union[CloseLoopRequest, _Mapping]] = ...,
-        heartbeat: _Optional[_Union[LoopHeartbeat, _Mapping]] = ...,
-    ) -> None: ...
+    def __init__(self, message_id: _Optional[str] = ..., create: _Optional[_Union[CreateLoopRequest, _Mapping]] = ..., resume: _Optional[_Union[ResumeLoop, _Mapping]] = ..., report: _Optional[_Union[ReportStepRequest, _Mapping]] = ..., attempt: _Optional[_Union[RecordAttemptRequest, _Mapping]] = ..., filter: _Optional[_Union[FilterToolsRequest, _Mapping]] = ..., close: _Optional[_Union[CloseLoopRequest, _Mapping]] = ..., heartbeat: _Optional[_Union[LoopHeartbeat, _Mapping]] = ...) -> None: ...
 
 class ResumeLoop(_message.Message):
     __slots__ = ("loop_id", "last_sequence")
@@ -788,28 +512,14 @@ class ResumeLoop(_message.Message):
     LAST_SEQUENCE_FIELD_NUMBER: _ClassVar[int]
     loop_id: str
     last_sequence: int
-    def __init__(
-        self, loop_id: _Optional[str] = ..., last_sequence: _Optional[int] = ...
-    ) -> None: ...
+    def __init__(self, loop_id: _Optional[str] = ..., last_sequence: _Optional[int] = ...) -> None: ...
 
 class LoopHeartbeat(_message.Message):
     __slots__ = ()
     def __init__(self) -> None: ...
 
 class RunLoopResponse(_message.Message):
-    __slots__ = (
-        "message_id",
-        "created",
-        "resumed",
-        "missed",
-        "report",
-        "attempt",
-        "filter",
-        "ended",
-        "heartbeat",
-        "refused",
-        "closing",
-    )
+    __slots__ = ("message_id", "created", "resumed", "missed", "report", "attempt", "filter", "ended", "heartbeat", "refused", "closing")
     MESSAGE_ID_FIELD_NUMBER: _ClassVar[int]
     CREATED_FIELD_NUMBER: _ClassVar[int]
     RESUMED_FIELD_NUMBER: _ClassVar[int]
@@ -832,20 +542,7 @@ class RunLoopResponse(_message.Message):
     heartbeat: LoopHeartbeat
     refused: RefusedMessage
     closing: ResumeLoop
-    def __init__(
-        self,
-        message_id: _Optional[str] = ...,
-        created: _Optional[_Union[CreateLoopResponse, _Mapping]] = ...,
-        resumed: _Optional[_Union[Loop, _Mapping]] = ...,
-        missed: _Optional[_Union[Verdict, _Mapping]] = ...,
-        report: _Optional[_Union[ReportStepResponse, _Mapping]] = ...,
-        attempt: _Optional[_Union[RecordAttemptResponse, _Mapping]] = ...,
-        filter: _Optional[_Union[FilterToolsResponse, _Mapping]] = ...,
-        ended: _Optional[_Union[Loop, _Mapping]] = ...,
-        heartbeat: _Optional[_Union[LoopHeartbeat, _Mapping]] = ...,
-        refused: _Optional[_Union[RefusedMessage, _Mapping]] = ...,
-        closing: _Optional[_Union[ResumeLoop, _Mapping]] = ...,
-    ) -> None: ...
+    def __init__(self, message_id: _Optional[str] = ..., created: _Optional[_Union[CreateLoopResponse, _Mapping]] = ..., resumed: _Optional[_Union[Loop, _Mapping]] = ..., missed: _Optional[_Union[Verdict, _Mapping]] = ..., report: _Optional[_Union[ReportStepResponse, _Mapping]] = ..., attempt: _Optional[_Union[RecordAttemptResponse, _Mapping]] = ..., filter: _Optional[_Union[FilterToolsResponse, _Mapping]] = ..., ended: _Optional[_Union[Loop, _Mapping]] = ..., heartbeat: _Optional[_Union[LoopHeartbeat, _Mapping]] = ..., refused: _Optional[_Union[RefusedMessage, _Mapping]] = ..., closing: _Optional[_Union[ResumeLoop, _Mapping]] = ...) -> None: ...
 
 class RefusedMessage(_message.Message):
     __slots__ = ("code", "reason", "detail")
@@ -855,6 +552,4 @@ class RefusedMessage(_message.Message):
     code: int
     reason: str
     detail: str
-    def __init__(
-        self, code: _Optional[int] = ..., reason: _Optional[str] = ..., detail: _Optional[str] = ...
-    ) -> None: ...
+    def __init__(self, code: _Optional[int] = ..., reason: _Optional[str] = ..., detail: _Optional[str] = ...) -> None: ...
