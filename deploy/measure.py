@@ -24,7 +24,12 @@ from concurrent.futures import ThreadPoolExecutor
 from signalbox_client import Client
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[1]
-MODELS = ("none", "all-minilm-l6-v2", "multilingual-e5-small")
+MODELS = {
+    "none": {},
+    "all-minilm-l6-v2": {},
+    "multilingual-e5-small": {},
+    "multilingual-e5-small alone": {"SIGNALBOX_MODEL__ENGLISH": "none"},
+}
 
 
 def memory(pid: int) -> dict[str, float]:
@@ -49,9 +54,13 @@ def measure(binary: str, model: str, data: pathlib.Path, threads: int, prompts: 
     address = f"127.0.0.1:{free_port()}"
     environment = {k: v for k, v in os.environ.items() if not k.startswith("SIGNALBOX_")}
     environment |= {"RAYON_NUM_THREADS": "1", "SIGNALBOX_MODEL__THREADS": str(threads)}
+    environment |= {"SIGNALBOX_ADMIN__LISTEN": "", **MODELS[model]}
     begun = time.monotonic()
     process = subprocess.Popen(
-        [binary, "serve", "--listen", address, "--model", model, "--data-dir", str(data)],
+        [
+            *(binary, "serve", "--listen", address),
+            *("--model", model.split()[0], "--data-dir", str(data)),
+        ],
         cwd=REPOSITORY,
         env=environment,
         stdout=subprocess.PIPE,
@@ -90,13 +99,16 @@ def main() -> None:
     parser.add_argument("--binary", default=str(REPOSITORY / "target/release/signalbox"))
     parser.add_argument("--threads", type=int, default=1, help="model.threads")
     parser.add_argument("--prompts", type=int, default=500)
-    parser.add_argument("--model", action="append", choices=MODELS)
+    parser.add_argument("--model", action="append", choices=list(MODELS))
     arguments = parser.parse_args()
     print("| model | ready after s | processor s | MiB ready | MiB loaded | MiB peak | prompts/s |")
     print("|---|---|---|---|---|---|---|")
     for model in arguments.model or MODELS:
         for state in ("first start", "restart"):
-            data = pathlib.Path(tempfile.gettempdir()) / f"signalbox-measure-{os.getpid()}-{model}"
+            data = (
+                pathlib.Path(tempfile.gettempdir())
+                / f"signalbox-measure-{os.getpid()}-{model.replace(' ', '-')}"
+            )
             row = measure(arguments.binary, model, data, arguments.threads, arguments.prompts)
             print(row.replace("|", f"| {state},", 1))
             sys.stdout.flush()

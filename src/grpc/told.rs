@@ -168,6 +168,12 @@ mod tests {
     }
 
     #[test]
+    fn every_degraded_reason_is_counted_from_the_start() {
+        let known = (1..).map_while(|number| pb::DegradedReason::try_from(number).ok());
+        assert_eq!(DegradedReason::ALL.len(), known.count());
+    }
+
+    #[test]
     fn only_the_servers_own_faults_are_faults() {
         assert!(ended(&Status::internal("")).is_fault);
         assert!(!ended(&Status::invalid_argument("")).is_fault);

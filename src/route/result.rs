@@ -150,13 +150,14 @@ pub enum DegradedReason {
 
 impl DegradedReason {
     /// All of them.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         DegradedReason::ModelDisabled,
         DegradedReason::ModelLoading,
         DegradedReason::ModelFailed,
         DegradedReason::ModelOverloaded,
         DegradedReason::VectorsPending,
         DegradedReason::NotJournaled,
+        DegradedReason::CalibrationStale,
     ];
 
     /// Lower-case name.

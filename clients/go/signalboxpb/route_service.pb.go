@@ -328,6 +328,8 @@ const (
 	DegradedReason_DEGRADED_REASON_VECTORS_PENDING DegradedReason = 5
 	// The decision should have been journaled (`journal.routes`) and could not be.
 	DegradedReason_DEGRADED_REASON_NOT_JOURNALED DegradedReason = 6
+	// `route.calibration` was fitted to another model or catalogue; the built-in one was used.
+	DegradedReason_DEGRADED_REASON_CALIBRATION_STALE DegradedReason = 7
 )
 
 // Enum value maps for DegradedReason.
@@ -340,15 +342,17 @@ var (
 		4: "DEGRADED_REASON_MODEL_OVERLOADED",
 		5: "DEGRADED_REASON_VECTORS_PENDING",
 		6: "DEGRADED_REASON_NOT_JOURNALED",
+		7: "DEGRADED_REASON_CALIBRATION_STALE",
 	}
 	DegradedReason_value = map[string]int32{
-		"DEGRADED_REASON_UNSPECIFIED":      0,
-		"DEGRADED_REASON_MODEL_DISABLED":   1,
-		"DEGRADED_REASON_MODEL_LOADING":    2,
-		"DEGRADED_REASON_MODEL_FAILED":     3,
-		"DEGRADED_REASON_MODEL_OVERLOADED": 4,
-		"DEGRADED_REASON_VECTORS_PENDING":  5,
-		"DEGRADED_REASON_NOT_JOURNALED":    6,
+		"DEGRADED_REASON_UNSPECIFIED":       0,
+		"DEGRADED_REASON_MODEL_DISABLED":    1,
+		"DEGRADED_REASON_MODEL_LOADING":     2,
+		"DEGRADED_REASON_MODEL_FAILED":      3,
+		"DEGRADED_REASON_MODEL_OVERLOADED":  4,
+		"DEGRADED_REASON_VECTORS_PENDING":   5,
+		"DEGRADED_REASON_NOT_JOURNALED":     6,
+		"DEGRADED_REASON_CALIBRATION_STALE": 7,
 	}
 )
 
@@ -433,12 +437,15 @@ type RouteRequest struct {
 	// Most matches wanted, 0 to 1,000; absent means 10.
 	Limit *int32 `protobuf:"varint,2,opt,name=limit,proto3,oneof" json:"limit,omitempty"`
 	// Matches whose score is below are left out; 0 to 1, inclusive.
-	MinScore      float64   `protobuf:"fixed64,3,opt,name=min_score,json=minScore,proto3" json:"min_score,omitempty"`
-	Mode          RouteMode `protobuf:"varint,4,opt,name=mode,proto3,enum=signalbox.v1.RouteMode" json:"mode,omitempty"`
-	NoCommands    bool      `protobuf:"varint,5,opt,name=no_commands,json=noCommands,proto3" json:"no_commands,omitempty"`
-	NoTools       bool      `protobuf:"varint,6,opt,name=no_tools,json=noTools,proto3" json:"no_tools,omitempty"`
-	NoSkills      bool      `protobuf:"varint,7,opt,name=no_skills,json=noSkills,proto3" json:"no_skills,omitempty"`
-	View          RouteView `protobuf:"varint,8,opt,name=view,proto3,enum=signalbox.v1.RouteView" json:"view,omitempty"`
+	MinScore   float64   `protobuf:"fixed64,3,opt,name=min_score,json=minScore,proto3" json:"min_score,omitempty"`
+	Mode       RouteMode `protobuf:"varint,4,opt,name=mode,proto3,enum=signalbox.v1.RouteMode" json:"mode,omitempty"`
+	NoCommands bool      `protobuf:"varint,5,opt,name=no_commands,json=noCommands,proto3" json:"no_commands,omitempty"`
+	NoTools    bool      `protobuf:"varint,6,opt,name=no_tools,json=noTools,proto3" json:"no_tools,omitempty"`
+	NoSkills   bool      `protobuf:"varint,7,opt,name=no_skills,json=noSkills,proto3" json:"no_skills,omitempty"`
+	View       RouteView `protobuf:"varint,8,opt,name=view,proto3,enum=signalbox.v1.RouteView" json:"view,omitempty"`
+	// Asks for the smallest set of entries that holds the right one with this probability,
+	// between 0 and 1; absent asks for none.
+	Coverage      *float64 `protobuf:"fixed64,20,opt,name=coverage,proto3,oneof" json:"coverage,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -529,6 +536,13 @@ func (x *RouteRequest) GetView() RouteView {
 	return RouteView_ROUTE_VIEW_UNSPECIFIED
 }
 
+func (x *RouteRequest) GetCoverage() float64 {
+	if x != nil && x.Coverage != nil {
+		return *x.Coverage
+	}
+	return 0
+}
+
 type RouteResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// What was decided.
@@ -551,7 +565,12 @@ type RouteResponse struct {
 	Nearest []*Match `protobuf:"bytes,9,rep,name=nearest,proto3" json:"nearest,omitempty"`
 	// Stands for request, catalogue, model and thresholds: equal calls have equal ids. Where
 	// `journal.routes` is set, `signalbox journal replay` computes the decision again by it.
-	RouteId       string `protobuf:"bytes,10,opt,name=route_id,json=routeId,proto3" json:"route_id,omitempty"`
+	RouteId string `protobuf:"bytes,10,opt,name=route_id,json=routeId,proto3" json:"route_id,omitempty"`
+	// Where `coverage` was asked for.
+	PredictionSet *PredictionSet `protobuf:"bytes,20,opt,name=prediction_set,json=predictionSet,proto3" json:"prediction_set,omitempty"`
+	// Language of the prompt (ISO 639-1), where the model can tell; it decides which encoder and
+	// which calibration judge the prompt.
+	Language      string `protobuf:"bytes,21,opt,name=language,proto3" json:"language,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -656,6 +675,84 @@ func (x *RouteResponse) GetRouteId() string {
 	return ""
 }
 
+func (x *RouteResponse) GetPredictionSet() *PredictionSet {
+	if x != nil {
+		return x.PredictionSet
+	}
+	return nil
+}
+
+func (x *RouteResponse) GetLanguage() string {
+	if x != nil {
+		return x.Language
+	}
+	return ""
+}
+
+// The smallest set of entries that holds the right one with a promised probability, for
+// prompts like those that the calibration was fitted to.
+type PredictionSet struct {
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	Coverage float64                `protobuf:"fixed64,1,opt,name=coverage,proto3" json:"coverage,omitempty"`
+	// Best first. Empty where none can be promised.
+	Entries []*EntryRef `protobuf:"bytes,2,rep,name=entries,proto3" json:"entries,omitempty"`
+	// Why none can be promised; empty where one is.
+	Unavailable   string `protobuf:"bytes,3,opt,name=unavailable,proto3" json:"unavailable,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PredictionSet) Reset() {
+	*x = PredictionSet{}
+	mi := &file_signalbox_v1_route_service_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PredictionSet) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PredictionSet) ProtoMessage() {}
+
+func (x *PredictionSet) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_route_service_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PredictionSet.ProtoReflect.Descriptor instead.
+func (*PredictionSet) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_route_service_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *PredictionSet) GetCoverage() float64 {
+	if x != nil {
+		return x.Coverage
+	}
+	return 0
+}
+
+func (x *PredictionSet) GetEntries() []*EntryRef {
+	if x != nil {
+		return x.Entries
+	}
+	return nil
+}
+
+func (x *PredictionSet) GetUnavailable() string {
+	if x != nil {
+		return x.Unavailable
+	}
+	return ""
+}
+
 type Decision struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Outcome Outcome                `protobuf:"varint,1,opt,name=outcome,proto3,enum=signalbox.v1.Outcome" json:"outcome,omitempty"`
@@ -675,7 +772,7 @@ type Decision struct {
 
 func (x *Decision) Reset() {
 	*x = Decision{}
-	mi := &file_signalbox_v1_route_service_proto_msgTypes[2]
+	mi := &file_signalbox_v1_route_service_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -687,7 +784,7 @@ func (x *Decision) String() string {
 func (*Decision) ProtoMessage() {}
 
 func (x *Decision) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_route_service_proto_msgTypes[2]
+	mi := &file_signalbox_v1_route_service_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -700,7 +797,7 @@ func (x *Decision) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Decision.ProtoReflect.Descriptor instead.
 func (*Decision) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_route_service_proto_rawDescGZIP(), []int{2}
+	return file_signalbox_v1_route_service_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Decision) GetOutcome() Outcome {
@@ -764,7 +861,7 @@ type Match struct {
 
 func (x *Match) Reset() {
 	*x = Match{}
-	mi := &file_signalbox_v1_route_service_proto_msgTypes[3]
+	mi := &file_signalbox_v1_route_service_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -776,7 +873,7 @@ func (x *Match) String() string {
 func (*Match) ProtoMessage() {}
 
 func (x *Match) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_route_service_proto_msgTypes[3]
+	mi := &file_signalbox_v1_route_service_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -789,7 +886,7 @@ func (x *Match) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Match.ProtoReflect.Descriptor instead.
 func (*Match) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_route_service_proto_rawDescGZIP(), []int{3}
+	return file_signalbox_v1_route_service_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Match) GetEntry() *EntryRef {
@@ -853,7 +950,7 @@ type MatchedToken struct {
 
 func (x *MatchedToken) Reset() {
 	*x = MatchedToken{}
-	mi := &file_signalbox_v1_route_service_proto_msgTypes[4]
+	mi := &file_signalbox_v1_route_service_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -865,7 +962,7 @@ func (x *MatchedToken) String() string {
 func (*MatchedToken) ProtoMessage() {}
 
 func (x *MatchedToken) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_route_service_proto_msgTypes[4]
+	mi := &file_signalbox_v1_route_service_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -878,7 +975,7 @@ func (x *MatchedToken) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MatchedToken.ProtoReflect.Descriptor instead.
 func (*MatchedToken) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_route_service_proto_rawDescGZIP(), []int{4}
+	return file_signalbox_v1_route_service_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *MatchedToken) GetToken() string {
@@ -923,7 +1020,7 @@ type ScoreParts struct {
 
 func (x *ScoreParts) Reset() {
 	*x = ScoreParts{}
-	mi := &file_signalbox_v1_route_service_proto_msgTypes[5]
+	mi := &file_signalbox_v1_route_service_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -935,7 +1032,7 @@ func (x *ScoreParts) String() string {
 func (*ScoreParts) ProtoMessage() {}
 
 func (x *ScoreParts) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_route_service_proto_msgTypes[5]
+	mi := &file_signalbox_v1_route_service_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -948,7 +1045,7 @@ func (x *ScoreParts) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScoreParts.ProtoReflect.Descriptor instead.
 func (*ScoreParts) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_route_service_proto_rawDescGZIP(), []int{5}
+	return file_signalbox_v1_route_service_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *ScoreParts) GetCoverage() float64 {
@@ -1003,7 +1100,7 @@ type Degradation struct {
 
 func (x *Degradation) Reset() {
 	*x = Degradation{}
-	mi := &file_signalbox_v1_route_service_proto_msgTypes[6]
+	mi := &file_signalbox_v1_route_service_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1015,7 +1112,7 @@ func (x *Degradation) String() string {
 func (*Degradation) ProtoMessage() {}
 
 func (x *Degradation) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_route_service_proto_msgTypes[6]
+	mi := &file_signalbox_v1_route_service_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1028,7 +1125,7 @@ func (x *Degradation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Degradation.ProtoReflect.Descriptor instead.
 func (*Degradation) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_route_service_proto_rawDescGZIP(), []int{6}
+	return file_signalbox_v1_route_service_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Degradation) GetReason() DegradedReason {
@@ -1055,7 +1152,7 @@ type RouteWarning struct {
 
 func (x *RouteWarning) Reset() {
 	*x = RouteWarning{}
-	mi := &file_signalbox_v1_route_service_proto_msgTypes[7]
+	mi := &file_signalbox_v1_route_service_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1067,7 +1164,7 @@ func (x *RouteWarning) String() string {
 func (*RouteWarning) ProtoMessage() {}
 
 func (x *RouteWarning) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_route_service_proto_msgTypes[7]
+	mi := &file_signalbox_v1_route_service_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1080,7 +1177,7 @@ func (x *RouteWarning) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RouteWarning.ProtoReflect.Descriptor instead.
 func (*RouteWarning) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_route_service_proto_rawDescGZIP(), []int{7}
+	return file_signalbox_v1_route_service_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *RouteWarning) GetCode() WarningCode {
@@ -1109,7 +1206,7 @@ type InputTruncation struct {
 
 func (x *InputTruncation) Reset() {
 	*x = InputTruncation{}
-	mi := &file_signalbox_v1_route_service_proto_msgTypes[8]
+	mi := &file_signalbox_v1_route_service_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1121,7 +1218,7 @@ func (x *InputTruncation) String() string {
 func (*InputTruncation) ProtoMessage() {}
 
 func (x *InputTruncation) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_route_service_proto_msgTypes[8]
+	mi := &file_signalbox_v1_route_service_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1134,7 +1231,7 @@ func (x *InputTruncation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InputTruncation.ProtoReflect.Descriptor instead.
 func (*InputTruncation) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_route_service_proto_rawDescGZIP(), []int{8}
+	return file_signalbox_v1_route_service_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *InputTruncation) GetPromptTokens() int32 {
@@ -1161,7 +1258,7 @@ type BatchRouteRequest struct {
 
 func (x *BatchRouteRequest) Reset() {
 	*x = BatchRouteRequest{}
-	mi := &file_signalbox_v1_route_service_proto_msgTypes[9]
+	mi := &file_signalbox_v1_route_service_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1173,7 +1270,7 @@ func (x *BatchRouteRequest) String() string {
 func (*BatchRouteRequest) ProtoMessage() {}
 
 func (x *BatchRouteRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_route_service_proto_msgTypes[9]
+	mi := &file_signalbox_v1_route_service_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1186,7 +1283,7 @@ func (x *BatchRouteRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BatchRouteRequest.ProtoReflect.Descriptor instead.
 func (*BatchRouteRequest) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_route_service_proto_rawDescGZIP(), []int{9}
+	return file_signalbox_v1_route_service_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *BatchRouteRequest) GetRequests() []*RouteRequest {
@@ -1207,7 +1304,7 @@ type BatchRouteResponse struct {
 
 func (x *BatchRouteResponse) Reset() {
 	*x = BatchRouteResponse{}
-	mi := &file_signalbox_v1_route_service_proto_msgTypes[10]
+	mi := &file_signalbox_v1_route_service_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1219,7 +1316,7 @@ func (x *BatchRouteResponse) String() string {
 func (*BatchRouteResponse) ProtoMessage() {}
 
 func (x *BatchRouteResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_route_service_proto_msgTypes[10]
+	mi := &file_signalbox_v1_route_service_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1232,7 +1329,7 @@ func (x *BatchRouteResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BatchRouteResponse.ProtoReflect.Descriptor instead.
 func (*BatchRouteResponse) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_route_service_proto_rawDescGZIP(), []int{10}
+	return file_signalbox_v1_route_service_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *BatchRouteResponse) GetResponses() []*RouteResponse {
@@ -1258,7 +1355,7 @@ type StreamRouteRequest struct {
 
 func (x *StreamRouteRequest) Reset() {
 	*x = StreamRouteRequest{}
-	mi := &file_signalbox_v1_route_service_proto_msgTypes[11]
+	mi := &file_signalbox_v1_route_service_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1270,7 +1367,7 @@ func (x *StreamRouteRequest) String() string {
 func (*StreamRouteRequest) ProtoMessage() {}
 
 func (x *StreamRouteRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_route_service_proto_msgTypes[11]
+	mi := &file_signalbox_v1_route_service_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1283,7 +1380,7 @@ func (x *StreamRouteRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StreamRouteRequest.ProtoReflect.Descriptor instead.
 func (*StreamRouteRequest) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_route_service_proto_rawDescGZIP(), []int{11}
+	return file_signalbox_v1_route_service_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *StreamRouteRequest) GetRoute() *RouteRequest {
@@ -1308,7 +1405,7 @@ type StreamRouteResponse struct {
 
 func (x *StreamRouteResponse) Reset() {
 	*x = StreamRouteResponse{}
-	mi := &file_signalbox_v1_route_service_proto_msgTypes[12]
+	mi := &file_signalbox_v1_route_service_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1320,7 +1417,7 @@ func (x *StreamRouteResponse) String() string {
 func (*StreamRouteResponse) ProtoMessage() {}
 
 func (x *StreamRouteResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_route_service_proto_msgTypes[12]
+	mi := &file_signalbox_v1_route_service_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1333,7 +1430,7 @@ func (x *StreamRouteResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StreamRouteResponse.ProtoReflect.Descriptor instead.
 func (*StreamRouteResponse) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_route_service_proto_rawDescGZIP(), []int{12}
+	return file_signalbox_v1_route_service_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *StreamRouteResponse) GetStage() isStreamRouteResponse_Stage {
@@ -1417,7 +1514,7 @@ type ExactCommandStage struct {
 
 func (x *ExactCommandStage) Reset() {
 	*x = ExactCommandStage{}
-	mi := &file_signalbox_v1_route_service_proto_msgTypes[13]
+	mi := &file_signalbox_v1_route_service_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1429,7 +1526,7 @@ func (x *ExactCommandStage) String() string {
 func (*ExactCommandStage) ProtoMessage() {}
 
 func (x *ExactCommandStage) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_route_service_proto_msgTypes[13]
+	mi := &file_signalbox_v1_route_service_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1442,7 +1539,7 @@ func (x *ExactCommandStage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExactCommandStage.ProtoReflect.Descriptor instead.
 func (*ExactCommandStage) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_route_service_proto_rawDescGZIP(), []int{13}
+	return file_signalbox_v1_route_service_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *ExactCommandStage) GetEntry() *EntryRef {
@@ -1462,7 +1559,7 @@ type LexicalStage struct {
 
 func (x *LexicalStage) Reset() {
 	*x = LexicalStage{}
-	mi := &file_signalbox_v1_route_service_proto_msgTypes[14]
+	mi := &file_signalbox_v1_route_service_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1474,7 +1571,7 @@ func (x *LexicalStage) String() string {
 func (*LexicalStage) ProtoMessage() {}
 
 func (x *LexicalStage) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_route_service_proto_msgTypes[14]
+	mi := &file_signalbox_v1_route_service_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1487,7 +1584,7 @@ func (x *LexicalStage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LexicalStage.ProtoReflect.Descriptor instead.
 func (*LexicalStage) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_route_service_proto_rawDescGZIP(), []int{14}
+	return file_signalbox_v1_route_service_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *LexicalStage) GetMatches() []*Match {
@@ -1508,7 +1605,7 @@ type SemanticStage struct {
 
 func (x *SemanticStage) Reset() {
 	*x = SemanticStage{}
-	mi := &file_signalbox_v1_route_service_proto_msgTypes[15]
+	mi := &file_signalbox_v1_route_service_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1520,7 +1617,7 @@ func (x *SemanticStage) String() string {
 func (*SemanticStage) ProtoMessage() {}
 
 func (x *SemanticStage) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_route_service_proto_msgTypes[15]
+	mi := &file_signalbox_v1_route_service_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1533,7 +1630,7 @@ func (x *SemanticStage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SemanticStage.ProtoReflect.Descriptor instead.
 func (*SemanticStage) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_route_service_proto_rawDescGZIP(), []int{15}
+	return file_signalbox_v1_route_service_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *SemanticStage) GetMatches() []*Match {
@@ -1554,7 +1651,7 @@ var File_signalbox_v1_route_service_proto protoreflect.FileDescriptor
 
 const file_signalbox_v1_route_service_proto_rawDesc = "" +
 	"\n" +
-	" signalbox/v1/route_service.proto\x12\fsignalbox.v1\x1a\x18signalbox/v1/entry.proto\"\x9b\x02\n" +
+	" signalbox/v1/route_service.proto\x12\fsignalbox.v1\x1a\x18signalbox/v1/entry.proto\"\xc9\x02\n" +
 	"\fRouteRequest\x12\x16\n" +
 	"\x06prompt\x18\x01 \x01(\tR\x06prompt\x12\x19\n" +
 	"\x05limit\x18\x02 \x01(\x05H\x00R\x05limit\x88\x01\x01\x12\x1b\n" +
@@ -1564,8 +1661,10 @@ const file_signalbox_v1_route_service_proto_rawDesc = "" +
 	"noCommands\x12\x19\n" +
 	"\bno_tools\x18\x06 \x01(\bR\anoTools\x12\x1b\n" +
 	"\tno_skills\x18\a \x01(\bR\bnoSkills\x12+\n" +
-	"\x04view\x18\b \x01(\x0e2\x17.signalbox.v1.RouteViewR\x04viewB\b\n" +
-	"\x06_limit\"\xe6\x03\n" +
+	"\x04view\x18\b \x01(\x0e2\x17.signalbox.v1.RouteViewR\x04view\x12\x1f\n" +
+	"\bcoverage\x18\x14 \x01(\x01H\x01R\bcoverage\x88\x01\x01B\b\n" +
+	"\x06_limitB\v\n" +
+	"\t_coverage\"\xc6\x04\n" +
 	"\rRouteResponse\x122\n" +
 	"\bdecision\x18\x01 \x01(\v2\x16.signalbox.v1.DecisionR\bdecision\x12-\n" +
 	"\amatches\x18\x02 \x03(\v2\x13.signalbox.v1.MatchR\amatches\x12)\n" +
@@ -1577,7 +1676,13 @@ const file_signalbox_v1_route_service_proto_rawDesc = "" +
 	"\x0finput_truncated\x18\b \x01(\v2\x1d.signalbox.v1.InputTruncationR\x0einputTruncated\x12-\n" +
 	"\anearest\x18\t \x03(\v2\x13.signalbox.v1.MatchR\anearest\x12\x19\n" +
 	"\broute_id\x18\n" +
-	" \x01(\tR\arouteId\"\xdf\x01\n" +
+	" \x01(\tR\arouteId\x12B\n" +
+	"\x0eprediction_set\x18\x14 \x01(\v2\x1b.signalbox.v1.PredictionSetR\rpredictionSet\x12\x1a\n" +
+	"\blanguage\x18\x15 \x01(\tR\blanguage\"\x7f\n" +
+	"\rPredictionSet\x12\x1a\n" +
+	"\bcoverage\x18\x01 \x01(\x01R\bcoverage\x120\n" +
+	"\aentries\x18\x02 \x03(\v2\x16.signalbox.v1.EntryRefR\aentries\x12 \n" +
+	"\vunavailable\x18\x03 \x01(\tR\vunavailable\"\xdf\x01\n" +
 	"\bDecision\x12/\n" +
 	"\aoutcome\x18\x01 \x01(\x0e2\x15.signalbox.v1.OutcomeR\aoutcome\x12\x1e\n" +
 	"\n" +
@@ -1669,7 +1774,7 @@ const file_signalbox_v1_route_service_proto_rawDesc = "" +
 	"\x10TOKEN_FIELD_NAME\x10\x01\x12\x1b\n" +
 	"\x17TOKEN_FIELD_SOURCE_HINT\x10\x02\x12\x1e\n" +
 	"\x1aTOKEN_FIELD_RESPONSIBILITY\x10\x03\x12\x15\n" +
-	"\x11TOKEN_FIELD_OTHER\x10\x04*\x88\x02\n" +
+	"\x11TOKEN_FIELD_OTHER\x10\x04*\xaf\x02\n" +
 	"\x0eDegradedReason\x12\x1f\n" +
 	"\x1bDEGRADED_REASON_UNSPECIFIED\x10\x00\x12\"\n" +
 	"\x1eDEGRADED_REASON_MODEL_DISABLED\x10\x01\x12!\n" +
@@ -1677,7 +1782,8 @@ const file_signalbox_v1_route_service_proto_rawDesc = "" +
 	"\x1cDEGRADED_REASON_MODEL_FAILED\x10\x03\x12$\n" +
 	" DEGRADED_REASON_MODEL_OVERLOADED\x10\x04\x12#\n" +
 	"\x1fDEGRADED_REASON_VECTORS_PENDING\x10\x05\x12!\n" +
-	"\x1dDEGRADED_REASON_NOT_JOURNALED\x10\x06*R\n" +
+	"\x1dDEGRADED_REASON_NOT_JOURNALED\x10\x06\x12%\n" +
+	"!DEGRADED_REASON_CALIBRATION_STALE\x10\a*R\n" +
 	"\vWarningCode\x12\x1c\n" +
 	"\x18WARNING_CODE_UNSPECIFIED\x10\x00\x12%\n" +
 	"!WARNING_CODE_LANGUAGE_UNSUPPORTED\x10\x012\xf7\x01\n" +
@@ -1700,7 +1806,7 @@ func file_signalbox_v1_route_service_proto_rawDescGZIP() []byte {
 }
 
 var file_signalbox_v1_route_service_proto_enumTypes = make([]protoimpl.EnumInfo, 7)
-var file_signalbox_v1_route_service_proto_msgTypes = make([]protoimpl.MessageInfo, 16)
+var file_signalbox_v1_route_service_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
 var file_signalbox_v1_route_service_proto_goTypes = []any{
 	(RouteMode)(0),              // 0: signalbox.v1.RouteMode
 	(RouteView)(0),              // 1: signalbox.v1.RouteView
@@ -1711,61 +1817,64 @@ var file_signalbox_v1_route_service_proto_goTypes = []any{
 	(WarningCode)(0),            // 6: signalbox.v1.WarningCode
 	(*RouteRequest)(nil),        // 7: signalbox.v1.RouteRequest
 	(*RouteResponse)(nil),       // 8: signalbox.v1.RouteResponse
-	(*Decision)(nil),            // 9: signalbox.v1.Decision
-	(*Match)(nil),               // 10: signalbox.v1.Match
-	(*MatchedToken)(nil),        // 11: signalbox.v1.MatchedToken
-	(*ScoreParts)(nil),          // 12: signalbox.v1.ScoreParts
-	(*Degradation)(nil),         // 13: signalbox.v1.Degradation
-	(*RouteWarning)(nil),        // 14: signalbox.v1.RouteWarning
-	(*InputTruncation)(nil),     // 15: signalbox.v1.InputTruncation
-	(*BatchRouteRequest)(nil),   // 16: signalbox.v1.BatchRouteRequest
-	(*BatchRouteResponse)(nil),  // 17: signalbox.v1.BatchRouteResponse
-	(*StreamRouteRequest)(nil),  // 18: signalbox.v1.StreamRouteRequest
-	(*StreamRouteResponse)(nil), // 19: signalbox.v1.StreamRouteResponse
-	(*ExactCommandStage)(nil),   // 20: signalbox.v1.ExactCommandStage
-	(*LexicalStage)(nil),        // 21: signalbox.v1.LexicalStage
-	(*SemanticStage)(nil),       // 22: signalbox.v1.SemanticStage
-	(*EntryRef)(nil),            // 23: signalbox.v1.EntryRef
+	(*PredictionSet)(nil),       // 9: signalbox.v1.PredictionSet
+	(*Decision)(nil),            // 10: signalbox.v1.Decision
+	(*Match)(nil),               // 11: signalbox.v1.Match
+	(*MatchedToken)(nil),        // 12: signalbox.v1.MatchedToken
+	(*ScoreParts)(nil),          // 13: signalbox.v1.ScoreParts
+	(*Degradation)(nil),         // 14: signalbox.v1.Degradation
+	(*RouteWarning)(nil),        // 15: signalbox.v1.RouteWarning
+	(*InputTruncation)(nil),     // 16: signalbox.v1.InputTruncation
+	(*BatchRouteRequest)(nil),   // 17: signalbox.v1.BatchRouteRequest
+	(*BatchRouteResponse)(nil),  // 18: signalbox.v1.BatchRouteResponse
+	(*StreamRouteRequest)(nil),  // 19: signalbox.v1.StreamRouteRequest
+	(*StreamRouteResponse)(nil), // 20: signalbox.v1.StreamRouteResponse
+	(*ExactCommandStage)(nil),   // 21: signalbox.v1.ExactCommandStage
+	(*LexicalStage)(nil),        // 22: signalbox.v1.LexicalStage
+	(*SemanticStage)(nil),       // 23: signalbox.v1.SemanticStage
+	(*EntryRef)(nil),            // 24: signalbox.v1.EntryRef
 }
 var file_signalbox_v1_route_service_proto_depIdxs = []int32{
 	0,  // 0: signalbox.v1.RouteRequest.mode:type_name -> signalbox.v1.RouteMode
 	1,  // 1: signalbox.v1.RouteRequest.view:type_name -> signalbox.v1.RouteView
-	9,  // 2: signalbox.v1.RouteResponse.decision:type_name -> signalbox.v1.Decision
-	10, // 3: signalbox.v1.RouteResponse.matches:type_name -> signalbox.v1.Match
+	10, // 2: signalbox.v1.RouteResponse.decision:type_name -> signalbox.v1.Decision
+	11, // 3: signalbox.v1.RouteResponse.matches:type_name -> signalbox.v1.Match
 	0,  // 4: signalbox.v1.RouteResponse.mode:type_name -> signalbox.v1.RouteMode
-	13, // 5: signalbox.v1.RouteResponse.degraded:type_name -> signalbox.v1.Degradation
-	14, // 6: signalbox.v1.RouteResponse.warnings:type_name -> signalbox.v1.RouteWarning
-	15, // 7: signalbox.v1.RouteResponse.input_truncated:type_name -> signalbox.v1.InputTruncation
-	10, // 8: signalbox.v1.RouteResponse.nearest:type_name -> signalbox.v1.Match
-	2,  // 9: signalbox.v1.Decision.outcome:type_name -> signalbox.v1.Outcome
-	23, // 10: signalbox.v1.Match.entry:type_name -> signalbox.v1.EntryRef
-	3,  // 11: signalbox.v1.Match.lexical_band:type_name -> signalbox.v1.LexicalBand
-	11, // 12: signalbox.v1.Match.matched_tokens:type_name -> signalbox.v1.MatchedToken
-	12, // 13: signalbox.v1.Match.parts:type_name -> signalbox.v1.ScoreParts
-	4,  // 14: signalbox.v1.MatchedToken.field:type_name -> signalbox.v1.TokenField
-	5,  // 15: signalbox.v1.Degradation.reason:type_name -> signalbox.v1.DegradedReason
-	6,  // 16: signalbox.v1.RouteWarning.code:type_name -> signalbox.v1.WarningCode
-	7,  // 17: signalbox.v1.BatchRouteRequest.requests:type_name -> signalbox.v1.RouteRequest
-	8,  // 18: signalbox.v1.BatchRouteResponse.responses:type_name -> signalbox.v1.RouteResponse
-	7,  // 19: signalbox.v1.StreamRouteRequest.route:type_name -> signalbox.v1.RouteRequest
-	20, // 20: signalbox.v1.StreamRouteResponse.exact_command:type_name -> signalbox.v1.ExactCommandStage
-	21, // 21: signalbox.v1.StreamRouteResponse.lexical:type_name -> signalbox.v1.LexicalStage
-	22, // 22: signalbox.v1.StreamRouteResponse.semantic:type_name -> signalbox.v1.SemanticStage
-	8,  // 23: signalbox.v1.StreamRouteResponse.decision:type_name -> signalbox.v1.RouteResponse
-	23, // 24: signalbox.v1.ExactCommandStage.entry:type_name -> signalbox.v1.EntryRef
-	10, // 25: signalbox.v1.LexicalStage.matches:type_name -> signalbox.v1.Match
-	10, // 26: signalbox.v1.SemanticStage.matches:type_name -> signalbox.v1.Match
-	7,  // 27: signalbox.v1.RouteService.Route:input_type -> signalbox.v1.RouteRequest
-	16, // 28: signalbox.v1.RouteService.BatchRoute:input_type -> signalbox.v1.BatchRouteRequest
-	18, // 29: signalbox.v1.RouteService.StreamRoute:input_type -> signalbox.v1.StreamRouteRequest
-	8,  // 30: signalbox.v1.RouteService.Route:output_type -> signalbox.v1.RouteResponse
-	17, // 31: signalbox.v1.RouteService.BatchRoute:output_type -> signalbox.v1.BatchRouteResponse
-	19, // 32: signalbox.v1.RouteService.StreamRoute:output_type -> signalbox.v1.StreamRouteResponse
-	30, // [30:33] is the sub-list for method output_type
-	27, // [27:30] is the sub-list for method input_type
-	27, // [27:27] is the sub-list for extension type_name
-	27, // [27:27] is the sub-list for extension extendee
-	0,  // [0:27] is the sub-list for field type_name
+	14, // 5: signalbox.v1.RouteResponse.degraded:type_name -> signalbox.v1.Degradation
+	15, // 6: signalbox.v1.RouteResponse.warnings:type_name -> signalbox.v1.RouteWarning
+	16, // 7: signalbox.v1.RouteResponse.input_truncated:type_name -> signalbox.v1.InputTruncation
+	11, // 8: signalbox.v1.RouteResponse.nearest:type_name -> signalbox.v1.Match
+	9,  // 9: signalbox.v1.RouteResponse.prediction_set:type_name -> signalbox.v1.PredictionSet
+	24, // 10: signalbox.v1.PredictionSet.entries:type_name -> signalbox.v1.EntryRef
+	2,  // 11: signalbox.v1.Decision.outcome:type_name -> signalbox.v1.Outcome
+	24, // 12: signalbox.v1.Match.entry:type_name -> signalbox.v1.EntryRef
+	3,  // 13: signalbox.v1.Match.lexical_band:type_name -> signalbox.v1.LexicalBand
+	12, // 14: signalbox.v1.Match.matched_tokens:type_name -> signalbox.v1.MatchedToken
+	13, // 15: signalbox.v1.Match.parts:type_name -> signalbox.v1.ScoreParts
+	4,  // 16: signalbox.v1.MatchedToken.field:type_name -> signalbox.v1.TokenField
+	5,  // 17: signalbox.v1.Degradation.reason:type_name -> signalbox.v1.DegradedReason
+	6,  // 18: signalbox.v1.RouteWarning.code:type_name -> signalbox.v1.WarningCode
+	7,  // 19: signalbox.v1.BatchRouteRequest.requests:type_name -> signalbox.v1.RouteRequest
+	8,  // 20: signalbox.v1.BatchRouteResponse.responses:type_name -> signalbox.v1.RouteResponse
+	7,  // 21: signalbox.v1.StreamRouteRequest.route:type_name -> signalbox.v1.RouteRequest
+	21, // 22: signalbox.v1.StreamRouteResponse.exact_command:type_name -> signalbox.v1.ExactCommandStage
+	22, // 23: signalbox.v1.StreamRouteResponse.lexical:type_name -> signalbox.v1.LexicalStage
+	23, // 24: signalbox.v1.StreamRouteResponse.semantic:type_name -> signalbox.v1.SemanticStage
+	8,  // 25: signalbox.v1.StreamRouteResponse.decision:type_name -> signalbox.v1.RouteResponse
+	24, // 26: signalbox.v1.ExactCommandStage.entry:type_name -> signalbox.v1.EntryRef
+	11, // 27: signalbox.v1.LexicalStage.matches:type_name -> signalbox.v1.Match
+	11, // 28: signalbox.v1.SemanticStage.matches:type_name -> signalbox.v1.Match
+	7,  // 29: signalbox.v1.RouteService.Route:input_type -> signalbox.v1.RouteRequest
+	17, // 30: signalbox.v1.RouteService.BatchRoute:input_type -> signalbox.v1.BatchRouteRequest
+	19, // 31: signalbox.v1.RouteService.StreamRoute:input_type -> signalbox.v1.StreamRouteRequest
+	8,  // 32: signalbox.v1.RouteService.Route:output_type -> signalbox.v1.RouteResponse
+	18, // 33: signalbox.v1.RouteService.BatchRoute:output_type -> signalbox.v1.BatchRouteResponse
+	20, // 34: signalbox.v1.RouteService.StreamRoute:output_type -> signalbox.v1.StreamRouteResponse
+	32, // [32:35] is the sub-list for method output_type
+	29, // [29:32] is the sub-list for method input_type
+	29, // [29:29] is the sub-list for extension type_name
+	29, // [29:29] is the sub-list for extension extendee
+	0,  // [0:29] is the sub-list for field type_name
 }
 
 func init() { file_signalbox_v1_route_service_proto_init() }
@@ -1775,8 +1884,8 @@ func file_signalbox_v1_route_service_proto_init() {
 	}
 	file_signalbox_v1_entry_proto_init()
 	file_signalbox_v1_route_service_proto_msgTypes[0].OneofWrappers = []any{}
-	file_signalbox_v1_route_service_proto_msgTypes[5].OneofWrappers = []any{}
-	file_signalbox_v1_route_service_proto_msgTypes[12].OneofWrappers = []any{
+	file_signalbox_v1_route_service_proto_msgTypes[6].OneofWrappers = []any{}
+	file_signalbox_v1_route_service_proto_msgTypes[13].OneofWrappers = []any{
 		(*StreamRouteResponse_ExactCommand)(nil),
 		(*StreamRouteResponse_Lexical)(nil),
 		(*StreamRouteResponse_Semantic)(nil),
@@ -1788,7 +1897,7 @@ func file_signalbox_v1_route_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_signalbox_v1_route_service_proto_rawDesc), len(file_signalbox_v1_route_service_proto_rawDesc)),
 			NumEnums:      7,
-			NumMessages:   16,
+			NumMessages:   17,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

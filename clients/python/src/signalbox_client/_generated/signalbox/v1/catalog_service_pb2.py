@@ -4,15 +4,18 @@
 # source: signalbox/v1/catalog_service.proto
 # Protobuf Python Version: 6.31.1
 """Generated protocol buffer code."""
-
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import descriptor_pool as _descriptor_pool
 from google.protobuf import runtime_version as _runtime_version
 from google.protobuf import symbol_database as _symbol_database
 from google.protobuf.internal import builder as _builder
-
 _runtime_version.ValidateProtobufRuntimeVersion(
-    _runtime_version.Domain.PUBLIC, 6, 31, 1, "", "signalbox/v1/catalog_service.proto"
+    _runtime_version.Domain.PUBLIC,
+    6,
+    31,
+    1,
+    '',
+    'signalbox/v1/catalog_service.proto'
 )
 # @@protoc_insertion_point(imports)
 
@@ -22,58 +25,52 @@ _sym_db = _symbol_database.Default()
 from signalbox_client._generated.signalbox.v1 import entry_pb2 as signalbox_dot_v1_dot_entry__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(
-    b'\n"signalbox/v1/catalog_service.proto\x12\x0csignalbox.v1\x1a\x18signalbox/v1/entry.proto"/\n\x0fGetEntryRequest\x12\x0e\n\x06source\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t"P\n\x10GetEntryResponse\x12"\n\x05\x65ntry\x18\x01 \x01(\x0b\x32\x13.signalbox.v1.Entry\x12\x18\n\x10\x63\x61talog_revision\x18\x02 \x01(\t"r\n\x12ListEntriesRequest\x12\x11\n\tpage_size\x18\x01 \x01(\x05\x12\x12\n\npage_token\x18\x02 \x01(\t\x12%\n\x04kind\x18\x03 \x01(\x0e\x32\x17.signalbox.v1.EntryKind\x12\x0e\n\x06source\x18\x04 \x01(\t"\x82\x01\n\x13ListEntriesResponse\x12$\n\x07\x65ntries\x18\x01 \x03(\x0b\x32\x13.signalbox.v1.Entry\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\x12\x18\n\x10\x63\x61talog_revision\x18\x03 \x01(\t\x12\x12\n\ntotal_size\x18\x04 \x01(\x05"<\n\x14UpsertEntriesRequest\x12$\n\x07\x65ntries\x18\x01 \x03(\x0b\x32\x13.signalbox.v1.Entry"E\n\x15UpsertEntriesResponse\x12,\n\x07summary\x18\x01 \x01(\x0b\x32\x1b.signalbox.v1.ChangeSummary"I\n\x12\x44\x65leteEntryRequest\x12\x0e\n\x06source\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x15\n\rallow_missing\x18\x03 \x01(\x08"C\n\x13\x44\x65leteEntryResponse\x12,\n\x07summary\x18\x01 \x01(\x0b\x32\x1b.signalbox.v1.ChangeSummary"]\n\x14ImportEntriesRequest\x12,\n\x06header\x18\x01 \x01(\x0b\x32\x1a.signalbox.v1.ImportHeaderH\x00\x12\x0f\n\x05\x63hunk\x18\x02 \x01(\x0cH\x00\x42\x06\n\x04part"\x89\x01\n\x0cImportHeader\x12*\n\x06\x66ormat\x18\x01 \x01(\x0e\x32\x1a.signalbox.v1.ImportFormat\x12\x0e\n\x06source\x18\x02 \x01(\t\x12%\n\x04kind\x18\x03 \x01(\x0e\x32\x17.signalbox.v1.EntryKind\x12\x16\n\x0ereplace_source\x18\x04 \x01(\x08"z\n\x15ImportEntriesResponse\x12,\n\x07summary\x18\x01 \x01(\x0b\x32\x1b.signalbox.v1.ChangeSummary\x12\x33\n\x0b\x64iagnostics\x18\x02 \x03(\x0b\x32\x1e.signalbox.v1.ImportDiagnostic"?\n\x10ImportDiagnostic\x12\x0c\n\x04\x63ode\x18\x01 \x01(\t\x12\x0f\n\x07message\x18\x02 \x01(\t\x12\x0c\n\x04line\x18\x03 \x01(\x05"\x88\x01\n\rChangeSummary\x12\x18\n\x10\x63\x61talog_revision\x18\x01 \x01(\t\x12\x0f\n\x07\x63reated\x18\x02 \x01(\x05\x12\x0f\n\x07updated\x18\x03 \x01(\x05\x12\x0f\n\x07\x64\x65leted\x18\x04 \x01(\x05\x12\x11\n\tunchanged\x18\x05 \x01(\x05\x12\x17\n\x0fvectors_pending\x18\x06 \x01(\x05"+\n\x13WatchCatalogRequest\x12\x14\n\x0cresume_token\x18\x01 \x01(\t"\xc0\x01\n\x14WatchCatalogResponse\x12\x14\n\x0cresume_token\x18\x01 \x01(\t\x12+\n\x05state\x18\x02 \x01(\x0b\x32\x1a.signalbox.v1.CatalogStateH\x00\x12-\n\x06\x63hange\x18\x03 \x01(\x0b\x32\x1b.signalbox.v1.CatalogChangeH\x00\x12-\n\x07\x63losing\x18\x04 \x01(\x0b\x32\x1a.signalbox.v1.WatchClosingH\x00\x42\x07\n\x05\x65vent"=\n\x0c\x43\x61talogState\x12\x18\n\x10\x63\x61talog_revision\x18\x01 \x01(\t\x12\x13\n\x0b\x65ntry_count\x18\x02 \x01(\x05"|\n\rCatalogChange\x12\x18\n\x10\x63\x61talog_revision\x18\x01 \x01(\t\x12(\n\x08upserted\x18\x02 \x03(\x0b\x32\x16.signalbox.v1.EntryRef\x12\'\n\x07\x64\x65leted\x18\x03 \x03(\x0b\x32\x16.signalbox.v1.EntryRef"\x1e\n\x0cWatchClosing\x12\x0e\n\x06reason\x18\x01 \x01(\t*\x92\x01\n\x0cImportFormat\x12\x1d\n\x19IMPORT_FORMAT_UNSPECIFIED\x10\x00\x12\x16\n\x12IMPORT_FORMAT_YAML\x10\x01\x12\x16\n\x12IMPORT_FORMAT_JSON\x10\x02\x12\x17\n\x13IMPORT_FORMAT_JSONL\x10\x03\x12\x1a\n\x16IMPORT_FORMAT_SKILL_MD\x10\x04\x32\x92\x04\n\x0e\x43\x61talogService\x12I\n\x08GetEntry\x12\x1d.signalbox.v1.GetEntryRequest\x1a\x1e.signalbox.v1.GetEntryResponse\x12R\n\x0bListEntries\x12 .signalbox.v1.ListEntriesRequest\x1a!.signalbox.v1.ListEntriesResponse\x12X\n\rUpsertEntries\x12".signalbox.v1.UpsertEntriesRequest\x1a#.signalbox.v1.UpsertEntriesResponse\x12R\n\x0b\x44\x65leteEntry\x12 .signalbox.v1.DeleteEntryRequest\x1a!.signalbox.v1.DeleteEntryResponse\x12Z\n\rImportEntries\x12".signalbox.v1.ImportEntriesRequest\x1a#.signalbox.v1.ImportEntriesResponse(\x01\x12W\n\x0cWatchCatalog\x12!.signalbox.v1.WatchCatalogRequest\x1a".signalbox.v1.WatchCatalogResponse0\x01\x42GZEgithub.com/signalbox-dev/signalbox/clients/go/signalboxpb;signalboxpbb\x06proto3'
-)
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\"signalbox/v1/catalog_service.proto\x12\x0csignalbox.v1\x1a\x18signalbox/v1/entry.proto\"/\n\x0fGetEntryRequest\x12\x0e\n\x06source\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\"P\n\x10GetEntryResponse\x12\"\n\x05\x65ntry\x18\x01 \x01(\x0b\x32\x13.signalbox.v1.Entry\x12\x18\n\x10\x63\x61talog_revision\x18\x02 \x01(\t\"r\n\x12ListEntriesRequest\x12\x11\n\tpage_size\x18\x01 \x01(\x05\x12\x12\n\npage_token\x18\x02 \x01(\t\x12%\n\x04kind\x18\x03 \x01(\x0e\x32\x17.signalbox.v1.EntryKind\x12\x0e\n\x06source\x18\x04 \x01(\t\"\x82\x01\n\x13ListEntriesResponse\x12$\n\x07\x65ntries\x18\x01 \x03(\x0b\x32\x13.signalbox.v1.Entry\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\x12\x18\n\x10\x63\x61talog_revision\x18\x03 \x01(\t\x12\x12\n\ntotal_size\x18\x04 \x01(\x05\"<\n\x14UpsertEntriesRequest\x12$\n\x07\x65ntries\x18\x01 \x03(\x0b\x32\x13.signalbox.v1.Entry\"E\n\x15UpsertEntriesResponse\x12,\n\x07summary\x18\x01 \x01(\x0b\x32\x1b.signalbox.v1.ChangeSummary\"I\n\x12\x44\x65leteEntryRequest\x12\x0e\n\x06source\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x15\n\rallow_missing\x18\x03 \x01(\x08\"C\n\x13\x44\x65leteEntryResponse\x12,\n\x07summary\x18\x01 \x01(\x0b\x32\x1b.signalbox.v1.ChangeSummary\"]\n\x14ImportEntriesRequest\x12,\n\x06header\x18\x01 \x01(\x0b\x32\x1a.signalbox.v1.ImportHeaderH\x00\x12\x0f\n\x05\x63hunk\x18\x02 \x01(\x0cH\x00\x42\x06\n\x04part\"\x89\x01\n\x0cImportHeader\x12*\n\x06\x66ormat\x18\x01 \x01(\x0e\x32\x1a.signalbox.v1.ImportFormat\x12\x0e\n\x06source\x18\x02 \x01(\t\x12%\n\x04kind\x18\x03 \x01(\x0e\x32\x17.signalbox.v1.EntryKind\x12\x16\n\x0ereplace_source\x18\x04 \x01(\x08\"z\n\x15ImportEntriesResponse\x12,\n\x07summary\x18\x01 \x01(\x0b\x32\x1b.signalbox.v1.ChangeSummary\x12\x33\n\x0b\x64iagnostics\x18\x02 \x03(\x0b\x32\x1e.signalbox.v1.ImportDiagnostic\"?\n\x10ImportDiagnostic\x12\x0c\n\x04\x63ode\x18\x01 \x01(\t\x12\x0f\n\x07message\x18\x02 \x01(\t\x12\x0c\n\x04line\x18\x03 \x01(\x05\"\x88\x01\n\rChangeSummary\x12\x18\n\x10\x63\x61talog_revision\x18\x01 \x01(\t\x12\x0f\n\x07\x63reated\x18\x02 \x01(\x05\x12\x0f\n\x07updated\x18\x03 \x01(\x05\x12\x0f\n\x07\x64\x65leted\x18\x04 \x01(\x05\x12\x11\n\tunchanged\x18\x05 \x01(\x05\x12\x17\n\x0fvectors_pending\x18\x06 \x01(\x05\"+\n\x13WatchCatalogRequest\x12\x14\n\x0cresume_token\x18\x01 \x01(\t\"\xc0\x01\n\x14WatchCatalogResponse\x12\x14\n\x0cresume_token\x18\x01 \x01(\t\x12+\n\x05state\x18\x02 \x01(\x0b\x32\x1a.signalbox.v1.CatalogStateH\x00\x12-\n\x06\x63hange\x18\x03 \x01(\x0b\x32\x1b.signalbox.v1.CatalogChangeH\x00\x12-\n\x07\x63losing\x18\x04 \x01(\x0b\x32\x1a.signalbox.v1.WatchClosingH\x00\x42\x07\n\x05\x65vent\"=\n\x0c\x43\x61talogState\x12\x18\n\x10\x63\x61talog_revision\x18\x01 \x01(\t\x12\x13\n\x0b\x65ntry_count\x18\x02 \x01(\x05\"|\n\rCatalogChange\x12\x18\n\x10\x63\x61talog_revision\x18\x01 \x01(\t\x12(\n\x08upserted\x18\x02 \x03(\x0b\x32\x16.signalbox.v1.EntryRef\x12\'\n\x07\x64\x65leted\x18\x03 \x03(\x0b\x32\x16.signalbox.v1.EntryRef\"\x1e\n\x0cWatchClosing\x12\x0e\n\x06reason\x18\x01 \x01(\t*\x92\x01\n\x0cImportFormat\x12\x1d\n\x19IMPORT_FORMAT_UNSPECIFIED\x10\x00\x12\x16\n\x12IMPORT_FORMAT_YAML\x10\x01\x12\x16\n\x12IMPORT_FORMAT_JSON\x10\x02\x12\x17\n\x13IMPORT_FORMAT_JSONL\x10\x03\x12\x1a\n\x16IMPORT_FORMAT_SKILL_MD\x10\x04\x32\x92\x04\n\x0e\x43\x61talogService\x12I\n\x08GetEntry\x12\x1d.signalbox.v1.GetEntryRequest\x1a\x1e.signalbox.v1.GetEntryResponse\x12R\n\x0bListEntries\x12 .signalbox.v1.ListEntriesRequest\x1a!.signalbox.v1.ListEntriesResponse\x12X\n\rUpsertEntries\x12\".signalbox.v1.UpsertEntriesRequest\x1a#.signalbox.v1.UpsertEntriesResponse\x12R\n\x0b\x44\x65leteEntry\x12 .signalbox.v1.DeleteEntryRequest\x1a!.signalbox.v1.DeleteEntryResponse\x12Z\n\rImportEntries\x12\".signalbox.v1.ImportEntriesRequest\x1a#.signalbox.v1.ImportEntriesResponse(\x01\x12W\n\x0cWatchCatalog\x12!.signalbox.v1.WatchCatalogRequest\x1a\".signalbox.v1.WatchCatalogResponse0\x01\x42GZEgithub.com/signalbox-dev/signalbox/clients/go/signalboxpb;signalboxpbb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
-_builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, "signalbox.v1.catalog_service_pb2", _globals)
+_builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'signalbox.v1.catalog_service_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
-    _globals["DESCRIPTOR"]._loaded_options = None
-    _globals[
-        "DESCRIPTOR"
-    ]._serialized_options = (
-        b"ZEgithub.com/signalbox-dev/signalbox/clients/go/signalboxpb;signalboxpb"
-    )
-    _globals["_IMPORTFORMAT"]._serialized_start = 1760
-    _globals["_IMPORTFORMAT"]._serialized_end = 1906
-    _globals["_GETENTRYREQUEST"]._serialized_start = 78
-    _globals["_GETENTRYREQUEST"]._serialized_end = 125
-    _globals["_GETENTRYRESPONSE"]._serialized_start = 127
-    _globals["_GETENTRYRESPONSE"]._serialized_end = 207
-    _globals["_LISTENTRIESREQUEST"]._serialized_start = 209
-    _globals["_LISTENTRIESREQUEST"]._serialized_end = 323
-    _globals["_LISTENTRIESRESPONSE"]._serialized_start = 326
-    _globals["_LISTENTRIESRESPONSE"]._serialized_end = 456
-    _globals["_UPSERTENTRIESREQUEST"]._serialized_start = 458
-    _globals["_UPSERTENTRIESREQUEST"]._serialized_end = 518
-    _globals["_UPSERTENTRIESRESPONSE"]._serialized_start = 520
-    _globals["_UPSERTENTRIESRESPONSE"]._serialized_end = 589
-    _globals["_DELETEENTRYREQUEST"]._serialized_start = 591
-    _globals["_DELETEENTRYREQUEST"]._serialized_end = 664
-    _globals["_DELETEENTRYRESPONSE"]._serialized_start = 666
-    _globals["_DELETEENTRYRESPONSE"]._serialized_end = 733
-    _globals["_IMPORTENTRIESREQUEST"]._serialized_start = 735
-    _globals["_IMPORTENTRIESREQUEST"]._serialized_end = 828
-    _globals["_IMPORTHEADER"]._serialized_start = 831
-    _globals["_IMPORTHEADER"]._serialized_end = 968
-    _globals["_IMPORTENTRIESRESPONSE"]._serialized_start = 970
-    _globals["_IMPORTENTRIESRESPONSE"]._serialized_end = 1092
-    _globals["_IMPORTDIAGNOSTIC"]._serialized_start = 1094
-    _globals["_IMPORTDIAGNOSTIC"]._serialized_end = 1157
-    _globals["_CHANGESUMMARY"]._serialized_start = 1160
-    _globals["_CHANGESUMMARY"]._serialized_end = 1296
-    _globals["_WATCHCATALOGREQUEST"]._serialized_start = 1298
-    _globals["_WATCHCATALOGREQUEST"]._serialized_end = 1341
-    _globals["_WATCHCATALOGRESPONSE"]._serialized_start = 1344
-    _globals["_WATCHCATALOGRESPONSE"]._serialized_end = 1536
-    _globals["_CATALOGSTATE"]._serialized_start = 1538
-    _globals["_CATALOGSTATE"]._serialized_end = 1599
-    _globals["_CATALOGCHANGE"]._serialized_start = 1601
-    _globals["_CATALOGCHANGE"]._serialized_end = 1725
-    _globals["_WATCHCLOSING"]._serialized_start = 1727
-    _globals["_WATCHCLOSING"]._serialized_end = 1757
-    _globals["_CATALOGSERVICE"]._serialized_start = 1909
-    _globals["_CATALOGSERVICE"]._serialized_end = 2439
+  _globals['DESCRIPTOR']._loaded_options = None
+  _globals['DESCRIPTOR']._serialized_options = b'ZEgithub.com/signalbox-dev/signalbox/clients/go/signalboxpb;signalboxpb'
+  _globals['_IMPORTFORMAT']._serialized_start=1760
+  _globals['_IMPORTFORMAT']._serialized_end=1906
+  _globals['_GETENTRYREQUEST']._serialized_start=78
+  _globals['_GETENTRYREQUEST']._serialized_end=125
+  _globals['_GETENTRYRESPONSE']._serialized_start=127
+  _globals['_GETENTRYRESPONSE']._serialized_end=207
+  _globals['_LISTENTRIESREQUEST']._serialized_start=209
+  _globals['_LISTENTRIESREQUEST']._serialized_end=323
+  _globals['_LISTENTRIESRESPONSE']._serialized_start=326
+  _globals['_LISTENTRIESRESPONSE']._serialized_end=456
+  _globals['_UPSERTENTRIESREQUEST']._serialized_start=458
+  _globals['_UPSERTENTRIESREQUEST']._serialized_end=518
+  _globals['_UPSERTENTRIESRESPONSE']._serialized_start=520
+  _globals['_UPSERTENTRIESRESPONSE']._serialized_end=589
+  _globals['_DELETEENTRYREQUEST']._serialized_start=591
+  _globals['_DELETEENTRYREQUEST']._serialized_end=664
+  _globals['_DELETEENTRYRESPONSE']._serialized_start=666
+  _globals['_DELETEENTRYRESPONSE']._serialized_end=733
+  _globals['_IMPORTENTRIESREQUEST']._serialized_start=735
+  _globals['_IMPORTENTRIESREQUEST']._serialized_end=828
+  _globals['_IMPORTHEADER']._serialized_start=831
+  _globals['_IMPORTHEADER']._serialized_end=968
+  _globals['_IMPORTENTRIESRESPONSE']._serialized_start=970
+  _globals['_IMPORTENTRIESRESPONSE']._serialized_end=1092
+  _globals['_IMPORTDIAGNOSTIC']._serialized_start=1094
+  _globals['_IMPORTDIAGNOSTIC']._serialized_end=1157
+  _globals['_CHANGESUMMARY']._serialized_start=1160
+  _globals['_CHANGESUMMARY']._serialized_end=1296
+  _globals['_WATCHCATALOGREQUEST']._serialized_start=1298
+  _globals['_WATCHCATALOGREQUEST']._serialized_end=1341
+  _globals['_WATCHCATALOGRESPONSE']._serialized_start=1344
+  _globals['_WATCHCATALOGRESPONSE']._serialized_end=1536
+  _globals['_CATALOGSTATE']._serialized_start=1538
+  _globals['_CATALOGSTATE']._serialized_end=1599
+  _globals['_CATALOGCHANGE']._serialized_start=1601
+  _globals['_CATALOGCHANGE']._serialized_end=1725
+  _globals['_WATCHCLOSING']._serialized_start=1727
+  _globals['_WATCHCLOSING']._serialized_end=1757
+  _globals['_CATALOGSERVICE']._serialized_start=1909
+  _globals['_CATALOGSERVICE']._serialized_end=2439
 # @@protoc_insertion_point(module_scope)

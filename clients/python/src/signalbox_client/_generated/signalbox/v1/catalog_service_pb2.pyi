@@ -15,7 +15,6 @@ class ImportFormat(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     IMPORT_FORMAT_JSON: _ClassVar[ImportFormat]
     IMPORT_FORMAT_JSONL: _ClassVar[ImportFormat]
     IMPORT_FORMAT_SKILL_MD: _ClassVar[ImportFormat]
-
 IMPORT_FORMAT_UNSPECIFIED: ImportFormat
 IMPORT_FORMAT_YAML: ImportFormat
 IMPORT_FORMAT_JSON: ImportFormat
@@ -36,11 +35,7 @@ class GetEntryResponse(_message.Message):
     CATALOG_REVISION_FIELD_NUMBER: _ClassVar[int]
     entry: _entry_pb2.Entry
     catalog_revision: str
-    def __init__(
-        self,
-        entry: _Optional[_Union[_entry_pb2.Entry, _Mapping]] = ...,
-        catalog_revision: _Optional[str] = ...,
-    ) -> None: ...
+    def __init__(self, entry: _Optional[_Union[_entry_pb2.Entry, _Mapping]] = ..., catalog_revision: _Optional[str] = ...) -> None: ...
 
 class ListEntriesRequest(_message.Message):
     __slots__ = ("page_size", "page_token", "kind", "source")
@@ -52,13 +47,7 @@ class ListEntriesRequest(_message.Message):
     page_token: str
     kind: _entry_pb2.EntryKind
     source: str
-    def __init__(
-        self,
-        page_size: _Optional[int] = ...,
-        page_token: _Optional[str] = ...,
-        kind: _Optional[_Union[_entry_pb2.EntryKind, str]] = ...,
-        source: _Optional[str] = ...,
-    ) -> None: ...
+    def __init__(self, page_size: _Optional[int] = ..., page_token: _Optional[str] = ..., kind: _Optional[_Union[_entry_pb2.EntryKind, str]] = ..., source: _Optional[str] = ...) -> None: ...
 
 class ListEntriesResponse(_message.Message):
     __slots__ = ("entries", "next_page_token", "catalog_revision", "total_size")
@@ -70,21 +59,13 @@ class ListEntriesResponse(_message.Message):
     next_page_token: str
     catalog_revision: str
     total_size: int
-    def __init__(
-        self,
-        entries: _Optional[_Iterable[_Union[_entry_pb2.Entry, _Mapping]]] = ...,
-        next_page_token: _Optional[str] = ...,
-        catalog_revision: _Optional[str] = ...,
-        total_size: _Optional[int] = ...,
-    ) -> None: ...
+    def __init__(self, entries: _Optional[_Iterable[_Union[_entry_pb2.Entry, _Mapping]]] = ..., next_page_token: _Optional[str] = ..., catalog_revision: _Optional[str] = ..., total_size: _Optional[int] = ...) -> None: ...
 
 class UpsertEntriesRequest(_message.Message):
     __slots__ = ("entries",)
     ENTRIES_FIELD_NUMBER: _ClassVar[int]
     entries: _containers.RepeatedCompositeFieldContainer[_entry_pb2.Entry]
-    def __init__(
-        self, entries: _Optional[_Iterable[_Union[_entry_pb2.Entry, _Mapping]]] = ...
-    ) -> None: ...
+    def __init__(self, entries: _Optional[_Iterable[_Union[_entry_pb2.Entry, _Mapping]]] = ...) -> None: ...
 
 class UpsertEntriesResponse(_message.Message):
     __slots__ = ("summary",)
@@ -100,9 +81,7 @@ class DeleteEntryRequest(_message.Message):
     source: str
     name: str
     allow_missing: bool
-    def __init__(
-        self, source: _Optional[str] = ..., name: _Optional[str] = ..., allow_missing: bool = ...
-    ) -> None: ...
+    def __init__(self, source: _Optional[str] = ..., name: _Optional[str] = ..., allow_missing: bool = ...) -> None: ...
 
 class DeleteEntryResponse(_message.Message):
     __slots__ = ("summary",)
@@ -116,9 +95,7 @@ class ImportEntriesRequest(_message.Message):
     CHUNK_FIELD_NUMBER: _ClassVar[int]
     header: ImportHeader
     chunk: bytes
-    def __init__(
-        self, header: _Optional[_Union[ImportHeader, _Mapping]] = ..., chunk: _Optional[bytes] = ...
-    ) -> None: ...
+    def __init__(self, header: _Optional[_Union[ImportHeader, _Mapping]] = ..., chunk: _Optional[bytes] = ...) -> None: ...
 
 class ImportHeader(_message.Message):
     __slots__ = ("format", "source", "kind", "replace_source")
@@ -130,13 +107,7 @@ class ImportHeader(_message.Message):
     source: str
     kind: _entry_pb2.EntryKind
     replace_source: bool
-    def __init__(
-        self,
-        format: _Optional[_Union[ImportFormat, str]] = ...,
-        source: _Optional[str] = ...,
-        kind: _Optional[_Union[_entry_pb2.EntryKind, str]] = ...,
-        replace_source: bool = ...,
-    ) -> None: ...
+    def __init__(self, format: _Optional[_Union[ImportFormat, str]] = ..., source: _Optional[str] = ..., kind: _Optional[_Union[_entry_pb2.EntryKind, str]] = ..., replace_source: bool = ...) -> None: ...
 
 class ImportEntriesResponse(_message.Message):
     __slots__ = ("summary", "diagnostics")
@@ -144,11 +115,7 @@ class ImportEntriesResponse(_message.Message):
     DIAGNOSTICS_FIELD_NUMBER: _ClassVar[int]
     summary: ChangeSummary
     diagnostics: _containers.RepeatedCompositeFieldContainer[ImportDiagnostic]
-    def __init__(
-        self,
-        summary: _Optional[_Union[ChangeSummary, _Mapping]] = ...,
-        diagnostics: _Optional[_Iterable[_Union[ImportDiagnostic, _Mapping]]] = ...,
-    ) -> None: ...
+    def __init__(self, summary: _Optional[_Union[ChangeSummary, _Mapping]] = ..., diagnostics: _Optional[_Iterable[_Union[ImportDiagnostic, _Mapping]]] = ...) -> None: ...
 
 class ImportDiagnostic(_message.Message):
     __slots__ = ("code", "message", "line")
@@ -158,19 +125,10 @@ class ImportDiagnostic(_message.Message):
     code: str
     message: str
     line: int
-    def __init__(
-        self, code: _Optional[str] = ..., message: _Optional[str] = ..., line: _Optional[int] = ...
-    ) -> None: ...
+    def __init__(self, code: _Optional[str] = ..., message: _Optional[str] = ..., line: _Optional[int] = ...) -> None: ...
 
 class ChangeSummary(_message.Message):
-    __slots__ = (
-        "catalog_revision",
-        "created",
-        "updated",
-        "deleted",
-        "unchanged",
-        "vectors_pending",
-    )
+    __slots__ = ("catalog_revision", "created", "updated", "deleted", "unchanged", "vectors_pending")
     CATALOG_REVISION_FIELD_NUMBER: _ClassVar[int]
     CREATED_FIELD_NUMBER: _ClassVar[int]
     UPDATED_FIELD_NUMBER: _ClassVar[int]
@@ -183,15 +141,7 @@ class ChangeSummary(_message.Message):
     deleted: int
     unchanged: int
     vectors_pending: int
-    def __init__(
-        self,
-        catalog_revision: _Optional[str] = ...,
-        created: _Optional[int] = ...,
-        updated: _Optional[int] = ...,
-        deleted: _Optional[int] = ...,
-        unchanged: _Optional[int] = ...,
-        vectors_pending: _Optional[int] = ...,
-    ) -> None: ...
+    def __init__(self, catalog_revision: _Optional[str] = ..., created: _Optional[int] = ..., updated: _Optional[int] = ..., deleted: _Optional[int] = ..., unchanged: _Optional[int] = ..., vectors_pending: _Optional[int] = ...) -> None: ...
 
 class WatchCatalogRequest(_message.Message):
     __slots__ = ("resume_token",)
@@ -209,13 +159,7 @@ class WatchCatalogResponse(_message.Message):
     state: CatalogState
     change: CatalogChange
     closing: WatchClosing
-    def __init__(
-        self,
-        resume_token: _Optional[str] = ...,
-        state: _Optional[_Union[CatalogState, _Mapping]] = ...,
-        change: _Optional[_Union[CatalogChange, _Mapping]] = ...,
-        closing: _Optional[_Union[WatchClosing, _Mapping]] = ...,
-    ) -> None: ...
+    def __init__(self, resume_token: _Optional[str] = ..., state: _Optional[_Union[CatalogState, _Mapping]] = ..., change: _Optional[_Union[CatalogChange, _Mapping]] = ..., closing: _Optional[_Union[WatchClosing, _Mapping]] = ...) -> None: ...
 
 class CatalogState(_message.Message):
     __slots__ = ("catalog_revision", "entry_count")
@@ -223,9 +167,7 @@ class CatalogState(_message.Message):
     ENTRY_COUNT_FIELD_NUMBER: _ClassVar[int]
     catalog_revision: str
     entry_count: int
-    def __init__(
-        self, catalog_revision: _Optional[str] = ..., entry_count: _Optional[int] = ...
-    ) -> None: ...
+    def __init__(self, catalog_revision: _Optional[str] = ..., entry_count: _Optional[int] = ...) -> None: ...
 
 class CatalogChange(_message.Message):
     __slots__ = ("catalog_revision", "upserted", "deleted")
@@ -235,12 +177,7 @@ class CatalogChange(_message.Message):
     catalog_revision: str
     upserted: _containers.RepeatedCompositeFieldContainer[_entry_pb2.EntryRef]
     deleted: _containers.RepeatedCompositeFieldContainer[_entry_pb2.EntryRef]
-    def __init__(
-        self,
-        catalog_revision: _Optional[str] = ...,
-        upserted: _Optional[_Iterable[_Union[_entry_pb2.EntryRef, _Mapping]]] = ...,
-        deleted: _Optional[_Iterable[_Union[_entry_pb2.EntryRef, _Mapping]]] = ...,
-    ) -> None: ...
+    def __init__(self, catalog_revision: _Optional[str] = ..., upserted: _Optional[_Iterable[_Union[_entry_pb2.EntryRef, _Mapping]]] = ..., deleted: _Optional[_Iterable[_Union[_entry_pb2.EntryRef, _Mapping]]] = ...) -> None: ...
 
 class WatchClosing(_message.Message):
     __slots__ = ("reason",)

@@ -4,45 +4,44 @@
 # source: signalbox/v1/entry.proto
 # Protobuf Python Version: 6.31.1
 """Generated protocol buffer code."""
-
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import descriptor_pool as _descriptor_pool
 from google.protobuf import runtime_version as _runtime_version
 from google.protobuf import symbol_database as _symbol_database
 from google.protobuf.internal import builder as _builder
-
 _runtime_version.ValidateProtobufRuntimeVersion(
-    _runtime_version.Domain.PUBLIC, 6, 31, 1, "", "signalbox/v1/entry.proto"
+    _runtime_version.Domain.PUBLIC,
+    6,
+    31,
+    1,
+    '',
+    'signalbox/v1/entry.proto'
 )
 # @@protoc_insertion_point(imports)
 
 _sym_db = _symbol_database.Default()
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(
-    b'\n\x18signalbox/v1/entry.proto\x12\x0csignalbox.v1"\xb5\x03\n\x05\x45ntry\x12%\n\x04kind\x18\x01 \x01(\x0e\x32\x17.signalbox.v1.EntryKind\x12\x0e\n\x06source\x18\x02 \x01(\t\x12\x0c\n\x04name\x18\x03 \x01(\t\x12\r\n\x05title\x18\x04 \x01(\t\x12\x13\n\x0bsource_hint\x18\x05 \x01(\t\x12\x16\n\x0eresponsibility\x18\x06 \x01(\t\x12\x0f\n\x07\x61liases\x18\x07 \x03(\t\x12\x14\n\x0c\x63\x61pabilities\x18\x08 \x03(\t\x12\x10\n\x08use_when\x18\t \x03(\t\x12\'\n\x08not_when\x18\n \x03(\x0b\x32\x15.signalbox.v1.NotWhen\x12\x10\n\x08\x65xamples\x18\x0b \x03(\t\x12\x10\n\x08triggers\x18\x0c \x03(\t\x12\x14\n\x0cinput_schema\x18\r \x01(\t\x12\x12\n\ndepends_on\x18\x0e \x03(\t\x12\x0c\n\x04tags\x18\x0f \x03(\t\x12\x39\n\x0b\x61nnotations\x18\x10 \x03(\x0b\x32$.signalbox.v1.Entry.AnnotationsEntry\x1a\x32\n\x10\x41nnotationsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01")\n\x07NotWhen\x12\x0c\n\x04text\x18\x01 \x01(\t\x12\x10\n\x08redirect\x18\x02 \x01(\t"O\n\x08\x45ntryRef\x12%\n\x04kind\x18\x01 \x01(\x0e\x32\x17.signalbox.v1.EntryKind\x12\x0e\n\x06source\x18\x02 \x01(\t\x12\x0c\n\x04name\x18\x03 \x01(\t*j\n\tEntryKind\x12\x1a\n\x16\x45NTRY_KIND_UNSPECIFIED\x10\x00\x12\x16\n\x12\x45NTRY_KIND_COMMAND\x10\x01\x12\x13\n\x0f\x45NTRY_KIND_TOOL\x10\x02\x12\x14\n\x10\x45NTRY_KIND_SKILL\x10\x03\x42GZEgithub.com/signalbox-dev/signalbox/clients/go/signalboxpb;signalboxpbb\x06proto3'
-)
+
+
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18signalbox/v1/entry.proto\x12\x0csignalbox.v1\"\xb5\x03\n\x05\x45ntry\x12%\n\x04kind\x18\x01 \x01(\x0e\x32\x17.signalbox.v1.EntryKind\x12\x0e\n\x06source\x18\x02 \x01(\t\x12\x0c\n\x04name\x18\x03 \x01(\t\x12\r\n\x05title\x18\x04 \x01(\t\x12\x13\n\x0bsource_hint\x18\x05 \x01(\t\x12\x16\n\x0eresponsibility\x18\x06 \x01(\t\x12\x0f\n\x07\x61liases\x18\x07 \x03(\t\x12\x14\n\x0c\x63\x61pabilities\x18\x08 \x03(\t\x12\x10\n\x08use_when\x18\t \x03(\t\x12\'\n\x08not_when\x18\n \x03(\x0b\x32\x15.signalbox.v1.NotWhen\x12\x10\n\x08\x65xamples\x18\x0b \x03(\t\x12\x10\n\x08triggers\x18\x0c \x03(\t\x12\x14\n\x0cinput_schema\x18\r \x01(\t\x12\x12\n\ndepends_on\x18\x0e \x03(\t\x12\x0c\n\x04tags\x18\x0f \x03(\t\x12\x39\n\x0b\x61nnotations\x18\x10 \x03(\x0b\x32$.signalbox.v1.Entry.AnnotationsEntry\x1a\x32\n\x10\x41nnotationsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\")\n\x07NotWhen\x12\x0c\n\x04text\x18\x01 \x01(\t\x12\x10\n\x08redirect\x18\x02 \x01(\t\"O\n\x08\x45ntryRef\x12%\n\x04kind\x18\x01 \x01(\x0e\x32\x17.signalbox.v1.EntryKind\x12\x0e\n\x06source\x18\x02 \x01(\t\x12\x0c\n\x04name\x18\x03 \x01(\t*j\n\tEntryKind\x12\x1a\n\x16\x45NTRY_KIND_UNSPECIFIED\x10\x00\x12\x16\n\x12\x45NTRY_KIND_COMMAND\x10\x01\x12\x13\n\x0f\x45NTRY_KIND_TOOL\x10\x02\x12\x14\n\x10\x45NTRY_KIND_SKILL\x10\x03\x42GZEgithub.com/signalbox-dev/signalbox/clients/go/signalboxpb;signalboxpbb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
-_builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, "signalbox.v1.entry_pb2", _globals)
+_builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'signalbox.v1.entry_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
-    _globals["DESCRIPTOR"]._loaded_options = None
-    _globals[
-        "DESCRIPTOR"
-    ]._serialized_options = (
-        b"ZEgithub.com/signalbox-dev/signalbox/clients/go/signalboxpb;signalboxpb"
-    )
-    _globals["_ENTRY_ANNOTATIONSENTRY"]._loaded_options = None
-    _globals["_ENTRY_ANNOTATIONSENTRY"]._serialized_options = b"8\001"
-    _globals["_ENTRYKIND"]._serialized_start = 606
-    _globals["_ENTRYKIND"]._serialized_end = 712
-    _globals["_ENTRY"]._serialized_start = 43
-    _globals["_ENTRY"]._serialized_end = 480
-    _globals["_ENTRY_ANNOTATIONSENTRY"]._serialized_start = 430
-    _globals["_ENTRY_ANNOTATIONSENTRY"]._serialized_end = 480
-    _globals["_NOTWHEN"]._serialized_start = 482
-    _globals["_NOTWHEN"]._serialized_end = 523
-    _globals["_ENTRYREF"]._serialized_start = 525
-    _globals["_ENTRYREF"]._serialized_end = 604
+  _globals['DESCRIPTOR']._loaded_options = None
+  _globals['DESCRIPTOR']._serialized_options = b'ZEgithub.com/signalbox-dev/signalbox/clients/go/signalboxpb;signalboxpb'
+  _globals['_ENTRY_ANNOTATIONSENTRY']._loaded_options = None
+  _globals['_ENTRY_ANNOTATIONSENTRY']._serialized_options = b'8\001'
+  _globals['_ENTRYKIND']._serialized_start=606
+  _globals['_ENTRYKIND']._serialized_end=712
+  _globals['_ENTRY']._serialized_start=43
+  _globals['_ENTRY']._serialized_end=480
+  _globals['_ENTRY_ANNOTATIONSENTRY']._serialized_start=430
+  _globals['_ENTRY_ANNOTATIONSENTRY']._serialized_end=480
+  _globals['_NOTWHEN']._serialized_start=482
+  _globals['_NOTWHEN']._serialized_end=523
+  _globals['_ENTRYREF']._serialized_start=525
+  _globals['_ENTRYREF']._serialized_end=604
 # @@protoc_insertion_point(module_scope)

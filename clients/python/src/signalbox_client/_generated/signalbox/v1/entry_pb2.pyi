@@ -13,31 +13,13 @@ class EntryKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     ENTRY_KIND_COMMAND: _ClassVar[EntryKind]
     ENTRY_KIND_TOOL: _ClassVar[EntryKind]
     ENTRY_KIND_SKILL: _ClassVar[EntryKind]
-
 ENTRY_KIND_UNSPECIFIED: EntryKind
 ENTRY_KIND_COMMAND: EntryKind
 ENTRY_KIND_TOOL: EntryKind
 ENTRY_KIND_SKILL: EntryKind
 
 class Entry(_message.Message):
-    __slots__ = (
-        "kind",
-        "source",
-        "name",
-        "title",
-        "source_hint",
-        "responsibility",
-        "aliases",
-        "capabilities",
-        "use_when",
-        "not_when",
-        "examples",
-        "triggers",
-        "input_schema",
-        "depends_on",
-        "tags",
-        "annotations",
-    )
+    __slots__ = ("kind", "source", "name", "title", "source_hint", "responsibility", "aliases", "capabilities", "use_when", "not_when", "examples", "triggers", "input_schema", "depends_on", "tags", "annotations")
     class AnnotationsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -45,7 +27,6 @@ class Entry(_message.Message):
         key: str
         value: str
         def __init__(self, key: _Optional[str] = ..., value: _Optional[str] = ...) -> None: ...
-
     KIND_FIELD_NUMBER: _ClassVar[int]
     SOURCE_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
@@ -78,25 +59,7 @@ class Entry(_message.Message):
     depends_on: _containers.RepeatedScalarFieldContainer[str]
     tags: _containers.RepeatedScalarFieldContainer[str]
     annotations: _containers.ScalarMap[str, str]
-    def __init__(
-        self,
-        kind: _Optional[_Union[EntryKind, str]] = ...,
-        source: _Optional[str] = ...,
-        name: _Optional[str] = ...,
-        title: _Optional[str] = ...,
-        source_hint: _Optional[str] = ...,
-        responsibility: _Optional[str] = ...,
-        aliases: _Optional[_Iterable[str]] = ...,
-        capabilities: _Optional[_Iterable[str]] = ...,
-        use_when: _Optional[_Iterable[str]] = ...,
-        not_when: _Optional[_Iterable[_Union[NotWhen, _Mapping]]] = ...,
-        examples: _Optional[_Iterable[str]] = ...,
-        triggers: _Optional[_Iterable[str]] = ...,
-        input_schema: _Optional[str] = ...,
-        depends_on: _Optional[_Iterable[str]] = ...,
-        tags: _Optional[_Iterable[str]] = ...,
-        annotations: _Optional[_Mapping[str, str]] = ...,
-    ) -> None: ...
+    def __init__(self, kind: _Optional[_Union[EntryKind, str]] = ..., source: _Optional[str] = ..., name: _Optional[str] = ..., title: _Optional[str] = ..., source_hint: _Optional[str] = ..., responsibility: _Optional[str] = ..., aliases: _Optional[_Iterable[str]] = ..., capabilities: _Optional[_Iterable[str]] = ..., use_when: _Optional[_Iterable[str]] = ..., not_when: _Optional[_Iterable[_Union[NotWhen, _Mapping]]] = ..., examples: _Optional[_Iterable[str]] = ..., triggers: _Optional[_Iterable[str]] = ..., input_schema: _Optional[str] = ..., depends_on: _Optional[_Iterable[str]] = ..., tags: _Optional[_Iterable[str]] = ..., annotations: _Optional[_Mapping[str, str]] = ...) -> None: ...
 
 class NotWhen(_message.Message):
     __slots__ = ("text", "redirect")
@@ -114,9 +77,4 @@ class EntryRef(_message.Message):
     kind: EntryKind
     source: str
     name: str
-    def __init__(
-        self,
-        kind: _Optional[_Union[EntryKind, str]] = ...,
-        source: _Optional[str] = ...,
-        name: _Optional[str] = ...,
-    ) -> None: ...
+    def __init__(self, kind: _Optional[_Union[EntryKind, str]] = ..., source: _Optional[str] = ..., name: _Optional[str] = ...) -> None: ...

@@ -4,15 +4,18 @@
 # source: signalbox/v1/journal_service.proto
 # Protobuf Python Version: 6.31.1
 """Generated protocol buffer code."""
-
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import descriptor_pool as _descriptor_pool
 from google.protobuf import runtime_version as _runtime_version
 from google.protobuf import symbol_database as _symbol_database
 from google.protobuf.internal import builder as _builder
-
 _runtime_version.ValidateProtobufRuntimeVersion(
-    _runtime_version.Domain.PUBLIC, 6, 31, 1, "", "signalbox/v1/journal_service.proto"
+    _runtime_version.Domain.PUBLIC,
+    6,
+    31,
+    1,
+    '',
+    'signalbox/v1/journal_service.proto'
 )
 # @@protoc_insertion_point(imports)
 
@@ -21,51 +24,43 @@ _sym_db = _symbol_database.Default()
 
 from google.protobuf import duration_pb2 as google_dot_protobuf_dot_duration__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
-from signalbox_client._generated.signalbox.v1 import (
-    loop_event_pb2 as signalbox_dot_v1_dot_loop__event__pb2,
-)
+from signalbox_client._generated.signalbox.v1 import loop_event_pb2 as signalbox_dot_v1_dot_loop__event__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(
-    b'\n"signalbox/v1/journal_service.proto\x12\x0csignalbox.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1dsignalbox/v1/loop_event.proto"\xae\x01\n\x13\x41ppendEventsRequest\x12\x0f\n\x07loop_id\x18\x01 \x01(\t\x12\x10\n\x08\x61gent_id\x18\x02 \x01(\t\x12*\n\x06\x65vents\x18\x03 \x03(\x0b\x32\x1a.signalbox.v1.NewLoopEvent\x12\x12\n\nrequest_id\x18\x04 \x01(\t\x12\x1e\n\x11\x65xpected_sequence\x18\x05 \x01(\x03H\x00\x88\x01\x01\x42\x14\n\x12_expected_sequence"I\n\x0cNewLoopEvent\x12\x11\n\titeration\x18\x01 \x01(\x05\x12&\n\x05\x65vent\x18\x02 \x01(\x0b\x32\x17.signalbox.v1.LoopEvent"\xa0\x01\n\x14\x41ppendEventsResponse\x12\x16\n\x0e\x66irst_sequence\x18\x01 \x01(\x03\x12\x15\n\rlast_sequence\x18\x02 \x01(\x03\x12\x10\n\x08position\x18\x03 \x01(\t\x12-\n\ttimestamp\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x18\n\x10repeated_request\x18\x05 \x01(\x08"\xe7\x01\n\x11ListEventsRequest\x12\x11\n\tpage_size\x18\x01 \x01(\x05\x12\x12\n\npage_token\x18\x02 \x01(\t\x12\x0f\n\x07loop_id\x18\x03 \x01(\t\x12\x10\n\x08\x61gent_id\x18\x04 \x01(\t\x12*\n\x05types\x18\x05 \x03(\x0e\x32\x1b.signalbox.v1.LoopEventType\x12.\n\nstart_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08\x65nd_time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp"Z\n\x12ListEventsResponse\x12+\n\x07\x65ntries\x18\x01 \x03(\x0b\x32\x1a.signalbox.v1.JournalEntry\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t"\x7f\n\x12PurgeEventsRequest\x12\x0f\n\x07loop_id\x18\x01 \x01(\t\x12/\n\x0b\x62\x65\x66ore_time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x18\n\x10through_position\x18\x03 \x01(\t\x12\r\n\x05\x66orce\x18\x04 \x01(\x08"O\n\x13PurgeEventsResponse\x12\x13\n\x0bpurge_count\x18\x01 \x01(\x03\x12\x13\n\x0bpurge_bytes\x18\x02 \x01(\x03\x12\x0e\n\x06purged\x18\x03 \x01(\x08"\xee\x01\n\x13StreamEventsRequest\x12\x0f\n\x07loop_id\x18\x01 \x01(\t\x12\x10\n\x08\x61gent_id\x18\x02 \x01(\t\x12*\n\x05types\x18\x03 \x03(\x0e\x32\x1b.signalbox.v1.LoopEventType\x12\x10\n\x08position\x18\x04 \x01(\t\x12*\n\x06origin\x18\x05 \x01(\x0e\x32\x1a.signalbox.v1.StreamOrigin\x12\x13\n\x0breplay_only\x18\x06 \x01(\x08\x12\x35\n\x12heartbeat_interval\x18\x07 \x01(\x0b\x32\x19.google.protobuf.Duration"\xbf\x01\n\x14StreamEventsResponse\x12\x14\n\x0cresume_token\x18\x01 \x01(\t\x12*\n\x06\x65vents\x18\x02 \x01(\x0b\x32\x18.signalbox.v1.EventBatchH\x00\x12,\n\theartbeat\x18\x03 \x01(\x0b\x32\x17.signalbox.v1.HeartbeatH\x00\x12.\n\x07\x63losing\x18\x04 \x01(\x0b\x32\x1b.signalbox.v1.StreamClosingH\x00\x42\x07\n\x05\x65vent"9\n\nEventBatch\x12+\n\x07\x65ntries\x18\x01 \x03(\x0b\x32\x1a.signalbox.v1.JournalEntry":\n\tHeartbeat\x12-\n\ttimestamp\x18\x01 \x01(\x0b\x32\x1a.google.protobuf.Timestamp"\x1f\n\rStreamClosing\x12\x0e\n\x06reason\x18\x01 \x01(\t*`\n\x0cStreamOrigin\x12\x1d\n\x19STREAM_ORIGIN_UNSPECIFIED\x10\x00\x12\x1a\n\x16STREAM_ORIGIN_EARLIEST\x10\x01\x12\x15\n\x11STREAM_ORIGIN_NOW\x10\x02\x32\xe5\x02\n\x0eJournalService\x12U\n\x0c\x41ppendEvents\x12!.signalbox.v1.AppendEventsRequest\x1a".signalbox.v1.AppendEventsResponse\x12O\n\nListEvents\x12\x1f.signalbox.v1.ListEventsRequest\x1a .signalbox.v1.ListEventsResponse\x12R\n\x0bPurgeEvents\x12 .signalbox.v1.PurgeEventsRequest\x1a!.signalbox.v1.PurgeEventsResponse\x12W\n\x0cStreamEvents\x12!.signalbox.v1.StreamEventsRequest\x1a".signalbox.v1.StreamEventsResponse0\x01\x42GZEgithub.com/signalbox-dev/signalbox/clients/go/signalboxpb;signalboxpbb\x06proto3'
-)
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\"signalbox/v1/journal_service.proto\x12\x0csignalbox.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1dsignalbox/v1/loop_event.proto\"\xae\x01\n\x13\x41ppendEventsRequest\x12\x0f\n\x07loop_id\x18\x01 \x01(\t\x12\x10\n\x08\x61gent_id\x18\x02 \x01(\t\x12*\n\x06\x65vents\x18\x03 \x03(\x0b\x32\x1a.signalbox.v1.NewLoopEvent\x12\x12\n\nrequest_id\x18\x04 \x01(\t\x12\x1e\n\x11\x65xpected_sequence\x18\x05 \x01(\x03H\x00\x88\x01\x01\x42\x14\n\x12_expected_sequence\"I\n\x0cNewLoopEvent\x12\x11\n\titeration\x18\x01 \x01(\x05\x12&\n\x05\x65vent\x18\x02 \x01(\x0b\x32\x17.signalbox.v1.LoopEvent\"\xa0\x01\n\x14\x41ppendEventsResponse\x12\x16\n\x0e\x66irst_sequence\x18\x01 \x01(\x03\x12\x15\n\rlast_sequence\x18\x02 \x01(\x03\x12\x10\n\x08position\x18\x03 \x01(\t\x12-\n\ttimestamp\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x18\n\x10repeated_request\x18\x05 \x01(\x08\"\xe7\x01\n\x11ListEventsRequest\x12\x11\n\tpage_size\x18\x01 \x01(\x05\x12\x12\n\npage_token\x18\x02 \x01(\t\x12\x0f\n\x07loop_id\x18\x03 \x01(\t\x12\x10\n\x08\x61gent_id\x18\x04 \x01(\t\x12*\n\x05types\x18\x05 \x03(\x0e\x32\x1b.signalbox.v1.LoopEventType\x12.\n\nstart_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08\x65nd_time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"Z\n\x12ListEventsResponse\x12+\n\x07\x65ntries\x18\x01 \x03(\x0b\x32\x1a.signalbox.v1.JournalEntry\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\x7f\n\x12PurgeEventsRequest\x12\x0f\n\x07loop_id\x18\x01 \x01(\t\x12/\n\x0b\x62\x65\x66ore_time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x18\n\x10through_position\x18\x03 \x01(\t\x12\r\n\x05\x66orce\x18\x04 \x01(\x08\"O\n\x13PurgeEventsResponse\x12\x13\n\x0bpurge_count\x18\x01 \x01(\x03\x12\x13\n\x0bpurge_bytes\x18\x02 \x01(\x03\x12\x0e\n\x06purged\x18\x03 \x01(\x08\"\xee\x01\n\x13StreamEventsRequest\x12\x0f\n\x07loop_id\x18\x01 \x01(\t\x12\x10\n\x08\x61gent_id\x18\x02 \x01(\t\x12*\n\x05types\x18\x03 \x03(\x0e\x32\x1b.signalbox.v1.LoopEventType\x12\x10\n\x08position\x18\x04 \x01(\t\x12*\n\x06origin\x18\x05 \x01(\x0e\x32\x1a.signalbox.v1.StreamOrigin\x12\x13\n\x0breplay_only\x18\x06 \x01(\x08\x12\x35\n\x12heartbeat_interval\x18\x07 \x01(\x0b\x32\x19.google.protobuf.Duration\"\xbf\x01\n\x14StreamEventsResponse\x12\x14\n\x0cresume_token\x18\x01 \x01(\t\x12*\n\x06\x65vents\x18\x02 \x01(\x0b\x32\x18.signalbox.v1.EventBatchH\x00\x12,\n\theartbeat\x18\x03 \x01(\x0b\x32\x17.signalbox.v1.HeartbeatH\x00\x12.\n\x07\x63losing\x18\x04 \x01(\x0b\x32\x1b.signalbox.v1.StreamClosingH\x00\x42\x07\n\x05\x65vent\"9\n\nEventBatch\x12+\n\x07\x65ntries\x18\x01 \x03(\x0b\x32\x1a.signalbox.v1.JournalEntry\":\n\tHeartbeat\x12-\n\ttimestamp\x18\x01 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\x1f\n\rStreamClosing\x12\x0e\n\x06reason\x18\x01 \x01(\t*`\n\x0cStreamOrigin\x12\x1d\n\x19STREAM_ORIGIN_UNSPECIFIED\x10\x00\x12\x1a\n\x16STREAM_ORIGIN_EARLIEST\x10\x01\x12\x15\n\x11STREAM_ORIGIN_NOW\x10\x02\x32\xe5\x02\n\x0eJournalService\x12U\n\x0c\x41ppendEvents\x12!.signalbox.v1.AppendEventsRequest\x1a\".signalbox.v1.AppendEventsResponse\x12O\n\nListEvents\x12\x1f.signalbox.v1.ListEventsRequest\x1a .signalbox.v1.ListEventsResponse\x12R\n\x0bPurgeEvents\x12 .signalbox.v1.PurgeEventsRequest\x1a!.signalbox.v1.PurgeEventsResponse\x12W\n\x0cStreamEvents\x12!.signalbox.v1.StreamEventsRequest\x1a\".signalbox.v1.StreamEventsResponse0\x01\x42GZEgithub.com/signalbox-dev/signalbox/clients/go/signalboxpb;signalboxpbb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
-_builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, "signalbox.v1.journal_service_pb2", _globals)
+_builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'signalbox.v1.journal_service_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
-    _globals["DESCRIPTOR"]._loaded_options = None
-    _globals[
-        "DESCRIPTOR"
-    ]._serialized_options = (
-        b"ZEgithub.com/signalbox-dev/signalbox/clients/go/signalboxpb;signalboxpb"
-    )
-    _globals["_STREAMORIGIN"]._serialized_start = 1686
-    _globals["_STREAMORIGIN"]._serialized_end = 1782
-    _globals["_APPENDEVENTSREQUEST"]._serialized_start = 149
-    _globals["_APPENDEVENTSREQUEST"]._serialized_end = 323
-    _globals["_NEWLOOPEVENT"]._serialized_start = 325
-    _globals["_NEWLOOPEVENT"]._serialized_end = 398
-    _globals["_APPENDEVENTSRESPONSE"]._serialized_start = 401
-    _globals["_APPENDEVENTSRESPONSE"]._serialized_end = 561
-    _globals["_LISTEVENTSREQUEST"]._serialized_start = 564
-    _globals["_LISTEVENTSREQUEST"]._serialized_end = 795
-    _globals["_LISTEVENTSRESPONSE"]._serialized_start = 797
-    _globals["_LISTEVENTSRESPONSE"]._serialized_end = 887
-    _globals["_PURGEEVENTSREQUEST"]._serialized_start = 889
-    _globals["_PURGEEVENTSREQUEST"]._serialized_end = 1016
-    _globals["_PURGEEVENTSRESPONSE"]._serialized_start = 1018
-    _globals["_PURGEEVENTSRESPONSE"]._serialized_end = 1097
-    _globals["_STREAMEVENTSREQUEST"]._serialized_start = 1100
-    _globals["_STREAMEVENTSREQUEST"]._serialized_end = 1338
-    _globals["_STREAMEVENTSRESPONSE"]._serialized_start = 1341
-    _globals["_STREAMEVENTSRESPONSE"]._serialized_end = 1532
-    _globals["_EVENTBATCH"]._serialized_start = 1534
-    _globals["_EVENTBATCH"]._serialized_end = 1591
-    _globals["_HEARTBEAT"]._serialized_start = 1593
-    _globals["_HEARTBEAT"]._serialized_end = 1651
-    _globals["_STREAMCLOSING"]._serialized_start = 1653
-    _globals["_STREAMCLOSING"]._serialized_end = 1684
-    _globals["_JOURNALSERVICE"]._serialized_start = 1785
-    _globals["_JOURNALSERVICE"]._serialized_end = 2142
+  _globals['DESCRIPTOR']._loaded_options = None
+  _globals['DESCRIPTOR']._serialized_options = b'ZEgithub.com/signalbox-dev/signalbox/clients/go/signalboxpb;signalboxpb'
+  _globals['_STREAMORIGIN']._serialized_start=1686
+  _globals['_STREAMORIGIN']._serialized_end=1782
+  _globals['_APPENDEVENTSREQUEST']._serialized_start=149
+  _globals['_APPENDEVENTSREQUEST']._serialized_end=323
+  _globals['_NEWLOOPEVENT']._serialized_start=325
+  _globals['_NEWLOOPEVENT']._serialized_end=398
+  _globals['_APPENDEVENTSRESPONSE']._serialized_start=401
+  _globals['_APPENDEVENTSRESPONSE']._serialized_end=561
+  _globals['_LISTEVENTSREQUEST']._serialized_start=564
+  _globals['_LISTEVENTSREQUEST']._serialized_end=795
+  _globals['_LISTEVENTSRESPONSE']._serialized_start=797
+  _globals['_LISTEVENTSRESPONSE']._serialized_end=887
+  _globals['_PURGEEVENTSREQUEST']._serialized_start=889
+  _globals['_PURGEEVENTSREQUEST']._serialized_end=1016
+  _globals['_PURGEEVENTSRESPONSE']._serialized_start=1018
+  _globals['_PURGEEVENTSRESPONSE']._serialized_end=1097
+  _globals['_STREAMEVENTSREQUEST']._serialized_start=1100
+  _globals['_STREAMEVENTSREQUEST']._serialized_end=1338
+  _globals['_STREAMEVENTSRESPONSE']._serialized_start=1341
+  _globals['_STREAMEVENTSRESPONSE']._serialized_end=1532
+  _globals['_EVENTBATCH']._serialized_start=1534
+  _globals['_EVENTBATCH']._serialized_end=1591
+  _globals['_HEARTBEAT']._serialized_start=1593
+  _globals['_HEARTBEAT']._serialized_end=1651
+  _globals['_STREAMCLOSING']._serialized_start=1653
+  _globals['_STREAMCLOSING']._serialized_end=1684
+  _globals['_JOURNALSERVICE']._serialized_start=1785
+  _globals['_JOURNALSERVICE']._serialized_end=2142
 # @@protoc_insertion_point(module_scope)

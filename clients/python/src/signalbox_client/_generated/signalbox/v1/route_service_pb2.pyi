@@ -55,12 +55,12 @@ class DegradedReason(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     DEGRADED_REASON_MODEL_OVERLOADED: _ClassVar[DegradedReason]
     DEGRADED_REASON_VECTORS_PENDING: _ClassVar[DegradedReason]
     DEGRADED_REASON_NOT_JOURNALED: _ClassVar[DegradedReason]
+    DEGRADED_REASON_CALIBRATION_STALE: _ClassVar[DegradedReason]
 
 class WarningCode(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
     WARNING_CODE_UNSPECIFIED: _ClassVar[WarningCode]
     WARNING_CODE_LANGUAGE_UNSUPPORTED: _ClassVar[WarningCode]
-
 ROUTE_MODE_UNSPECIFIED: RouteMode
 ROUTE_MODE_LEXICAL: RouteMode
 ROUTE_MODE_SEMANTIC: RouteMode
@@ -91,20 +91,12 @@ DEGRADED_REASON_MODEL_FAILED: DegradedReason
 DEGRADED_REASON_MODEL_OVERLOADED: DegradedReason
 DEGRADED_REASON_VECTORS_PENDING: DegradedReason
 DEGRADED_REASON_NOT_JOURNALED: DegradedReason
+DEGRADED_REASON_CALIBRATION_STALE: DegradedReason
 WARNING_CODE_UNSPECIFIED: WarningCode
 WARNING_CODE_LANGUAGE_UNSUPPORTED: WarningCode
 
 class RouteRequest(_message.Message):
-    __slots__ = (
-        "prompt",
-        "limit",
-        "min_score",
-        "mode",
-        "no_commands",
-        "no_tools",
-        "no_skills",
-        "view",
-    )
+    __slots__ = ("prompt", "limit", "min_score", "mode", "no_commands", "no_tools", "no_skills", "view", "coverage")
     PROMPT_FIELD_NUMBER: _ClassVar[int]
     LIMIT_FIELD_NUMBER: _ClassVar[int]
     MIN_SCORE_FIELD_NUMBER: _ClassVar[int]
@@ -113,6 +105,7 @@ class RouteRequest(_message.Message):
     NO_TOOLS_FIELD_NUMBER: _ClassVar[int]
     NO_SKILLS_FIELD_NUMBER: _ClassVar[int]
     VIEW_FIELD_NUMBER: _ClassVar[int]
+    COVERAGE_FIELD_NUMBER: _ClassVar[int]
     prompt: str
     limit: int
     min_score: float
@@ -121,31 +114,11 @@ class RouteRequest(_message.Message):
     no_tools: bool
     no_skills: bool
     view: RouteView
-    def __init__(
-        self,
-        prompt: _Optional[str] = ...,
-        limit: _Optional[int] = ...,
-        min_score: _Optional[float] = ...,
-        mode: _Optional[_Union[RouteMode, str]] = ...,
-        no_commands: bool = ...,
-        no_tools: bool = ...,
-        no_skills: bool = ...,
-        view: _Optional[_Union[RouteView, str]] = ...,
-    ) -> None: ...
+    coverage: float
+    def __init__(self, prompt: _Optional[str] = ..., limit: _Optional[int] = ..., min_score: _Optional[float] = ..., mode: _Optional[_Union[RouteMode, str]] = ..., no_commands: bool = ..., no_tools: bool = ..., no_skills: bool = ..., view: _Optional[_Union[RouteView, str]] = ..., coverage: _Optional[float] = ...) -> None: ...
 
 class RouteResponse(_message.Message):
-    __slots__ = (
-        "decision",
-        "matches",
-        "catalog_revision",
-        "mode",
-        "model_id",
-        "degraded",
-        "warnings",
-        "input_truncated",
-        "nearest",
-        "route_id",
-    )
+    __slots__ = ("decision", "matches", "catalog_revision", "mode", "model_id", "degraded", "warnings", "input_truncated", "nearest", "route_id", "prediction_set", "language")
     DECISION_FIELD_NUMBER: _ClassVar[int]
     MATCHES_FIELD_NUMBER: _ClassVar[int]
     CATALOG_REVISION_FIELD_NUMBER: _ClassVar[int]
@@ -156,6 +129,8 @@ class RouteResponse(_message.Message):
     INPUT_TRUNCATED_FIELD_NUMBER: _ClassVar[int]
     NEAREST_FIELD_NUMBER: _ClassVar[int]
     ROUTE_ID_FIELD_NUMBER: _ClassVar[int]
+    PREDICTION_SET_FIELD_NUMBER: _ClassVar[int]
+    LANGUAGE_FIELD_NUMBER: _ClassVar[int]
     decision: Decision
     matches: _containers.RepeatedCompositeFieldContainer[Match]
     catalog_revision: str
@@ -166,19 +141,19 @@ class RouteResponse(_message.Message):
     input_truncated: InputTruncation
     nearest: _containers.RepeatedCompositeFieldContainer[Match]
     route_id: str
-    def __init__(
-        self,
-        decision: _Optional[_Union[Decision, _Mapping]] = ...,
-        matches: _Optional[_Iterable[_Union[Match, _Mapping]]] = ...,
-        catalog_revision: _Optional[str] = ...,
-        mode: _Optional[_Union[RouteMode, str]] = ...,
-        model_id: _Optional[str] = ...,
-        degraded: _Optional[_Iterable[_Union[Degradation, _Mapping]]] = ...,
-        warnings: _Optional[_Iterable[_Union[RouteWarning, _Mapping]]] = ...,
-        input_truncated: _Optional[_Union[InputTruncation, _Mapping]] = ...,
-        nearest: _Optional[_Iterable[_Union[Match, _Mapping]]] = ...,
-        route_id: _Optional[str] = ...,
-    ) -> None: ...
+    prediction_set: PredictionSet
+    language: str
+    def __init__(self, decision: _Optional[_Union[Decision, _Mapping]] = ..., matches: _Optional[_Iterable[_Union[Match, _Mapping]]] = ..., catalog_revision: _Optional[str] = ..., mode: _Optional[_Union[RouteMode, str]] = ..., model_id: _Optional[str] = ..., degraded: _Optional[_Iterable[_Union[Degradation, _Mapping]]] = ..., warnings: _Optional[_Iterable[_Union[RouteWarning, _Mapping]]] = ..., input_truncated: _Optional[_Union[InputTruncation, _Mapping]] = ..., nearest: _Optional[_Iterable[_Union[Match, _Mapping]]] = ..., route_id: _Optional[str] = ..., prediction_set: _Optional[_Union[PredictionSet, _Mapping]] = ..., language: _Optional[str] = ...) -> None: ...
+
+class PredictionSet(_message.Message):
+    __slots__ = ("coverage", "entries", "unavailable")
+    COVERAGE_FIELD_NUMBER: _ClassVar[int]
+    ENTRIES_FIELD_NUMBER: _ClassVar[int]
+    UNAVAILABLE_FIELD_NUMBER: _ClassVar[int]
+    coverage: float
+    entries: _containers.RepeatedCompositeFieldContainer[_entry_pb2.EntryRef]
+    unavailable: str
+    def __init__(self, coverage: _Optional[float] = ..., entries: _Optional[_Iterable[_Union[_entry_pb2.EntryRef, _Mapping]]] = ..., unavailable: _Optional[str] = ...) -> None: ...
 
 class Decision(_message.Message):
     __slots__ = ("outcome", "confidence", "floor", "accept_threshold", "reason", "nearest_commands")
@@ -194,26 +169,10 @@ class Decision(_message.Message):
     accept_threshold: float
     reason: str
     nearest_commands: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(
-        self,
-        outcome: _Optional[_Union[Outcome, str]] = ...,
-        confidence: _Optional[float] = ...,
-        floor: _Optional[float] = ...,
-        accept_threshold: _Optional[float] = ...,
-        reason: _Optional[str] = ...,
-        nearest_commands: _Optional[_Iterable[str]] = ...,
-    ) -> None: ...
+    def __init__(self, outcome: _Optional[_Union[Outcome, str]] = ..., confidence: _Optional[float] = ..., floor: _Optional[float] = ..., accept_threshold: _Optional[float] = ..., reason: _Optional[str] = ..., nearest_commands: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class Match(_message.Message):
-    __slots__ = (
-        "entry",
-        "score",
-        "lexical_score",
-        "lexical_band",
-        "matched_tokens",
-        "parts",
-        "title",
-    )
+    __slots__ = ("entry", "score", "lexical_score", "lexical_band", "matched_tokens", "parts", "title")
     ENTRY_FIELD_NUMBER: _ClassVar[int]
     SCORE_FIELD_NUMBER: _ClassVar[int]
     LEXICAL_SCORE_FIELD_NUMBER: _ClassVar[int]
@@ -228,16 +187,7 @@ class Match(_message.Message):
     matched_tokens: _containers.RepeatedCompositeFieldContainer[MatchedToken]
     parts: ScoreParts
     title: str
-    def __init__(
-        self,
-        entry: _Optional[_Union[_entry_pb2.EntryRef, _Mapping]] = ...,
-        score: _Optional[float] = ...,
-        lexical_score: _Optional[float] = ...,
-        lexical_band: _Optional[_Union[LexicalBand, str]] = ...,
-        matched_tokens: _Optional[_Iterable[_Union[MatchedToken, _Mapping]]] = ...,
-        parts: _Optional[_Union[ScoreParts, _Mapping]] = ...,
-        title: _Optional[str] = ...,
-    ) -> None: ...
+    def __init__(self, entry: _Optional[_Union[_entry_pb2.EntryRef, _Mapping]] = ..., score: _Optional[float] = ..., lexical_score: _Optional[float] = ..., lexical_band: _Optional[_Union[LexicalBand, str]] = ..., matched_tokens: _Optional[_Iterable[_Union[MatchedToken, _Mapping]]] = ..., parts: _Optional[_Union[ScoreParts, _Mapping]] = ..., title: _Optional[str] = ...) -> None: ...
 
 class MatchedToken(_message.Message):
     __slots__ = ("token", "field", "weight")
@@ -247,22 +197,10 @@ class MatchedToken(_message.Message):
     token: str
     field: TokenField
     weight: float
-    def __init__(
-        self,
-        token: _Optional[str] = ...,
-        field: _Optional[_Union[TokenField, str]] = ...,
-        weight: _Optional[float] = ...,
-    ) -> None: ...
+    def __init__(self, token: _Optional[str] = ..., field: _Optional[_Union[TokenField, str]] = ..., weight: _Optional[float] = ...) -> None: ...
 
 class ScoreParts(_message.Message):
-    __slots__ = (
-        "coverage",
-        "similarity",
-        "nearest_example_similarity",
-        "nearest_example",
-        "hub",
-        "raw",
-    )
+    __slots__ = ("coverage", "similarity", "nearest_example_similarity", "nearest_example", "hub", "raw")
     COVERAGE_FIELD_NUMBER: _ClassVar[int]
     SIMILARITY_FIELD_NUMBER: _ClassVar[int]
     NEAREST_EXAMPLE_SIMILARITY_FIELD_NUMBER: _ClassVar[int]
@@ -275,15 +213,7 @@ class ScoreParts(_message.Message):
     nearest_example: str
     hub: float
     raw: float
-    def __init__(
-        self,
-        coverage: _Optional[float] = ...,
-        similarity: _Optional[float] = ...,
-        nearest_example_similarity: _Optional[float] = ...,
-        nearest_example: _Optional[str] = ...,
-        hub: _Optional[float] = ...,
-        raw: _Optional[float] = ...,
-    ) -> None: ...
+    def __init__(self, coverage: _Optional[float] = ..., similarity: _Optional[float] = ..., nearest_example_similarity: _Optional[float] = ..., nearest_example: _Optional[str] = ..., hub: _Optional[float] = ..., raw: _Optional[float] = ...) -> None: ...
 
 class Degradation(_message.Message):
     __slots__ = ("reason", "detail")
@@ -291,9 +221,7 @@ class Degradation(_message.Message):
     DETAIL_FIELD_NUMBER: _ClassVar[int]
     reason: DegradedReason
     detail: str
-    def __init__(
-        self, reason: _Optional[_Union[DegradedReason, str]] = ..., detail: _Optional[str] = ...
-    ) -> None: ...
+    def __init__(self, reason: _Optional[_Union[DegradedReason, str]] = ..., detail: _Optional[str] = ...) -> None: ...
 
 class RouteWarning(_message.Message):
     __slots__ = ("code", "detail")
@@ -301,9 +229,7 @@ class RouteWarning(_message.Message):
     DETAIL_FIELD_NUMBER: _ClassVar[int]
     code: WarningCode
     detail: str
-    def __init__(
-        self, code: _Optional[_Union[WarningCode, str]] = ..., detail: _Optional[str] = ...
-    ) -> None: ...
+    def __init__(self, code: _Optional[_Union[WarningCode, str]] = ..., detail: _Optional[str] = ...) -> None: ...
 
 class InputTruncation(_message.Message):
     __slots__ = ("prompt_tokens", "used_tokens")
@@ -311,17 +237,13 @@ class InputTruncation(_message.Message):
     USED_TOKENS_FIELD_NUMBER: _ClassVar[int]
     prompt_tokens: int
     used_tokens: int
-    def __init__(
-        self, prompt_tokens: _Optional[int] = ..., used_tokens: _Optional[int] = ...
-    ) -> None: ...
+    def __init__(self, prompt_tokens: _Optional[int] = ..., used_tokens: _Optional[int] = ...) -> None: ...
 
 class BatchRouteRequest(_message.Message):
     __slots__ = ("requests",)
     REQUESTS_FIELD_NUMBER: _ClassVar[int]
     requests: _containers.RepeatedCompositeFieldContainer[RouteRequest]
-    def __init__(
-        self, requests: _Optional[_Iterable[_Union[RouteRequest, _Mapping]]] = ...
-    ) -> None: ...
+    def __init__(self, requests: _Optional[_Iterable[_Union[RouteRequest, _Mapping]]] = ...) -> None: ...
 
 class BatchRouteResponse(_message.Message):
     __slots__ = ("responses", "catalog_revision")
@@ -329,11 +251,7 @@ class BatchRouteResponse(_message.Message):
     CATALOG_REVISION_FIELD_NUMBER: _ClassVar[int]
     responses: _containers.RepeatedCompositeFieldContainer[RouteResponse]
     catalog_revision: str
-    def __init__(
-        self,
-        responses: _Optional[_Iterable[_Union[RouteResponse, _Mapping]]] = ...,
-        catalog_revision: _Optional[str] = ...,
-    ) -> None: ...
+    def __init__(self, responses: _Optional[_Iterable[_Union[RouteResponse, _Mapping]]] = ..., catalog_revision: _Optional[str] = ...) -> None: ...
 
 class StreamRouteRequest(_message.Message):
     __slots__ = ("route",)
@@ -351,13 +269,7 @@ class StreamRouteResponse(_message.Message):
     lexical: LexicalStage
     semantic: SemanticStage
     decision: RouteResponse
-    def __init__(
-        self,
-        exact_command: _Optional[_Union[ExactCommandStage, _Mapping]] = ...,
-        lexical: _Optional[_Union[LexicalStage, _Mapping]] = ...,
-        semantic: _Optional[_Union[SemanticStage, _Mapping]] = ...,
-        decision: _Optional[_Union[RouteResponse, _Mapping]] = ...,
-    ) -> None: ...
+    def __init__(self, exact_command: _Optional[_Union[ExactCommandStage, _Mapping]] = ..., lexical: _Optional[_Union[LexicalStage, _Mapping]] = ..., semantic: _Optional[_Union[SemanticStage, _Mapping]] = ..., decision: _Optional[_Union[RouteResponse, _Mapping]] = ...) -> None: ...
 
 class ExactCommandStage(_message.Message):
     __slots__ = ("entry",)
@@ -377,8 +289,4 @@ class SemanticStage(_message.Message):
     MODEL_ID_FIELD_NUMBER: _ClassVar[int]
     matches: _containers.RepeatedCompositeFieldContainer[Match]
     model_id: str
-    def __init__(
-        self,
-        matches: _Optional[_Iterable[_Union[Match, _Mapping]]] = ...,
-        model_id: _Optional[str] = ...,
-    ) -> None: ...
+    def __init__(self, matches: _Optional[_Iterable[_Union[Match, _Mapping]]] = ..., model_id: _Optional[str] = ...) -> None: ...

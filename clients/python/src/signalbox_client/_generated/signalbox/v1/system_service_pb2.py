@@ -4,50 +4,45 @@
 # source: signalbox/v1/system_service.proto
 # Protobuf Python Version: 6.31.1
 """Generated protocol buffer code."""
-
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import descriptor_pool as _descriptor_pool
 from google.protobuf import runtime_version as _runtime_version
 from google.protobuf import symbol_database as _symbol_database
 from google.protobuf.internal import builder as _builder
-
 _runtime_version.ValidateProtobufRuntimeVersion(
-    _runtime_version.Domain.PUBLIC, 6, 31, 1, "", "signalbox/v1/system_service.proto"
+    _runtime_version.Domain.PUBLIC,
+    6,
+    31,
+    1,
+    '',
+    'signalbox/v1/system_service.proto'
 )
 # @@protoc_insertion_point(imports)
 
 _sym_db = _symbol_database.Default()
 
 
-from signalbox_client._generated.signalbox.v1 import (
-    route_service_pb2 as signalbox_dot_v1_dot_route__service__pb2,
-)
+from signalbox_client._generated.signalbox.v1 import route_service_pb2 as signalbox_dot_v1_dot_route__service__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(
-    b'\n!signalbox/v1/system_service.proto\x12\x0csignalbox.v1\x1a signalbox/v1/route_service.proto"\x16\n\x14GetServerInfoRequest"\x8c\x02\n\x15GetServerInfoResponse\x12\x0f\n\x07version\x18\x01 \x01(\t\x12\x18\n\x10\x63\x61talog_revision\x18\x02 \x01(\t\x12\x13\n\x0b\x65ntry_count\x18\x03 \x01(\x05\x12&\n\x05model\x18\x04 \x01(\x0b\x32\x17.signalbox.v1.ModelInfo\x12*\n\x06limits\x18\x05 \x01(\x0b\x32\x1a.signalbox.v1.ServerLimits\x12\x10\n\x08\x66\x65\x61tures\x18\x06 \x03(\t\x12+\n\x08\x64\x65graded\x18\x07 \x03(\x0b\x32\x19.signalbox.v1.Degradation\x12\x0f\n\x07pending\x18\x08 \x03(\t\x12\x0f\n\x07\x64urable\x18\t \x01(\x08"\x88\x01\n\tModelInfo\x12\n\n\x02id\x18\x01 \x01(\t\x12\x0e\n\x06\x64igest\x18\x02 \x01(\t\x12\'\n\x05state\x18\x03 \x01(\x0e\x32\x18.signalbox.v1.ModelState\x12\x12\n\ndimensions\x18\x04 \x01(\x05\x12\x12\n\nmax_tokens\x18\x05 \x01(\x05\x12\x0e\n\x06\x64\x65vice\x18\x06 \x01(\t"\x97\x01\n\x0cServerLimits\x12\x18\n\x10max_prompt_bytes\x18\x01 \x01(\x05\x12\x19\n\x11max_message_bytes\x18\x02 \x01(\x05\x12\x11\n\tmax_batch\x18\x03 \x01(\x05\x12\x13\n\x0bmax_entries\x18\x04 \x01(\x05\x12\x15\n\rmax_in_flight\x18\x05 \x01(\x05\x12\x13\n\x0bmax_streams\x18\x06 \x01(\x05*\x8b\x01\n\nModelState\x12\x1b\n\x17MODEL_STATE_UNSPECIFIED\x10\x00\x12\x18\n\x14MODEL_STATE_DISABLED\x10\x01\x12\x17\n\x13MODEL_STATE_LOADING\x10\x02\x12\x15\n\x11MODEL_STATE_READY\x10\x03\x12\x16\n\x12MODEL_STATE_FAILED\x10\x04\x32i\n\rSystemService\x12X\n\rGetServerInfo\x12".signalbox.v1.GetServerInfoRequest\x1a#.signalbox.v1.GetServerInfoResponseBGZEgithub.com/signalbox-dev/signalbox/clients/go/signalboxpb;signalboxpbb\x06proto3'
-)
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n!signalbox/v1/system_service.proto\x12\x0csignalbox.v1\x1a signalbox/v1/route_service.proto\"\x16\n\x14GetServerInfoRequest\"\x8c\x02\n\x15GetServerInfoResponse\x12\x0f\n\x07version\x18\x01 \x01(\t\x12\x18\n\x10\x63\x61talog_revision\x18\x02 \x01(\t\x12\x13\n\x0b\x65ntry_count\x18\x03 \x01(\x05\x12&\n\x05model\x18\x04 \x01(\x0b\x32\x17.signalbox.v1.ModelInfo\x12*\n\x06limits\x18\x05 \x01(\x0b\x32\x1a.signalbox.v1.ServerLimits\x12\x10\n\x08\x66\x65\x61tures\x18\x06 \x03(\t\x12+\n\x08\x64\x65graded\x18\x07 \x03(\x0b\x32\x19.signalbox.v1.Degradation\x12\x0f\n\x07pending\x18\x08 \x03(\t\x12\x0f\n\x07\x64urable\x18\t \x01(\x08\"\x88\x01\n\tModelInfo\x12\n\n\x02id\x18\x01 \x01(\t\x12\x0e\n\x06\x64igest\x18\x02 \x01(\t\x12\'\n\x05state\x18\x03 \x01(\x0e\x32\x18.signalbox.v1.ModelState\x12\x12\n\ndimensions\x18\x04 \x01(\x05\x12\x12\n\nmax_tokens\x18\x05 \x01(\x05\x12\x0e\n\x06\x64\x65vice\x18\x06 \x01(\t\"\x97\x01\n\x0cServerLimits\x12\x18\n\x10max_prompt_bytes\x18\x01 \x01(\x05\x12\x19\n\x11max_message_bytes\x18\x02 \x01(\x05\x12\x11\n\tmax_batch\x18\x03 \x01(\x05\x12\x13\n\x0bmax_entries\x18\x04 \x01(\x05\x12\x15\n\rmax_in_flight\x18\x05 \x01(\x05\x12\x13\n\x0bmax_streams\x18\x06 \x01(\x05*\x8b\x01\n\nModelState\x12\x1b\n\x17MODEL_STATE_UNSPECIFIED\x10\x00\x12\x18\n\x14MODEL_STATE_DISABLED\x10\x01\x12\x17\n\x13MODEL_STATE_LOADING\x10\x02\x12\x15\n\x11MODEL_STATE_READY\x10\x03\x12\x16\n\x12MODEL_STATE_FAILED\x10\x04\x32i\n\rSystemService\x12X\n\rGetServerInfo\x12\".signalbox.v1.GetServerInfoRequest\x1a#.signalbox.v1.GetServerInfoResponseBGZEgithub.com/signalbox-dev/signalbox/clients/go/signalboxpb;signalboxpbb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
-_builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, "signalbox.v1.system_service_pb2", _globals)
+_builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'signalbox.v1.system_service_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
-    _globals["DESCRIPTOR"]._loaded_options = None
-    _globals[
-        "DESCRIPTOR"
-    ]._serialized_options = (
-        b"ZEgithub.com/signalbox-dev/signalbox/clients/go/signalboxpb;signalboxpb"
-    )
-    _globals["_MODELSTATE"]._serialized_start = 674
-    _globals["_MODELSTATE"]._serialized_end = 813
-    _globals["_GETSERVERINFOREQUEST"]._serialized_start = 85
-    _globals["_GETSERVERINFOREQUEST"]._serialized_end = 107
-    _globals["_GETSERVERINFORESPONSE"]._serialized_start = 110
-    _globals["_GETSERVERINFORESPONSE"]._serialized_end = 378
-    _globals["_MODELINFO"]._serialized_start = 381
-    _globals["_MODELINFO"]._serialized_end = 517
-    _globals["_SERVERLIMITS"]._serialized_start = 520
-    _globals["_SERVERLIMITS"]._serialized_end = 671
-    _globals["_SYSTEMSERVICE"]._serialized_start = 815
-    _globals["_SYSTEMSERVICE"]._serialized_end = 920
+  _globals['DESCRIPTOR']._loaded_options = None
+  _globals['DESCRIPTOR']._serialized_options = b'ZEgithub.com/signalbox-dev/signalbox/clients/go/signalboxpb;signalboxpb'
+  _globals['_MODELSTATE']._serialized_start=674
+  _globals['_MODELSTATE']._serialized_end=813
+  _globals['_GETSERVERINFOREQUEST']._serialized_start=85
+  _globals['_GETSERVERINFOREQUEST']._serialized_end=107
+  _globals['_GETSERVERINFORESPONSE']._serialized_start=110
+  _globals['_GETSERVERINFORESPONSE']._serialized_end=378
+  _globals['_MODELINFO']._serialized_start=381
+  _globals['_MODELINFO']._serialized_end=517
+  _globals['_SERVERLIMITS']._serialized_start=520
+  _globals['_SERVERLIMITS']._serialized_end=671
+  _globals['_SYSTEMSERVICE']._serialized_start=815
+  _globals['_SYSTEMSERVICE']._serialized_end=920
 # @@protoc_insertion_point(module_scope)

@@ -15,7 +15,6 @@ class ModelState(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     MODEL_STATE_LOADING: _ClassVar[ModelState]
     MODEL_STATE_READY: _ClassVar[ModelState]
     MODEL_STATE_FAILED: _ClassVar[ModelState]
-
 MODEL_STATE_UNSPECIFIED: ModelState
 MODEL_STATE_DISABLED: ModelState
 MODEL_STATE_LOADING: ModelState
@@ -27,17 +26,7 @@ class GetServerInfoRequest(_message.Message):
     def __init__(self) -> None: ...
 
 class GetServerInfoResponse(_message.Message):
-    __slots__ = (
-        "version",
-        "catalog_revision",
-        "entry_count",
-        "model",
-        "limits",
-        "features",
-        "degraded",
-        "pending",
-        "durable",
-    )
+    __slots__ = ("version", "catalog_revision", "entry_count", "model", "limits", "features", "degraded", "pending", "durable")
     VERSION_FIELD_NUMBER: _ClassVar[int]
     CATALOG_REVISION_FIELD_NUMBER: _ClassVar[int]
     ENTRY_COUNT_FIELD_NUMBER: _ClassVar[int]
@@ -56,18 +45,7 @@ class GetServerInfoResponse(_message.Message):
     degraded: _containers.RepeatedCompositeFieldContainer[_route_service_pb2.Degradation]
     pending: _containers.RepeatedScalarFieldContainer[str]
     durable: bool
-    def __init__(
-        self,
-        version: _Optional[str] = ...,
-        catalog_revision: _Optional[str] = ...,
-        entry_count: _Optional[int] = ...,
-        model: _Optional[_Union[ModelInfo, _Mapping]] = ...,
-        limits: _Optional[_Union[ServerLimits, _Mapping]] = ...,
-        features: _Optional[_Iterable[str]] = ...,
-        degraded: _Optional[_Iterable[_Union[_route_service_pb2.Degradation, _Mapping]]] = ...,
-        pending: _Optional[_Iterable[str]] = ...,
-        durable: bool = ...,
-    ) -> None: ...
+    def __init__(self, version: _Optional[str] = ..., catalog_revision: _Optional[str] = ..., entry_count: _Optional[int] = ..., model: _Optional[_Union[ModelInfo, _Mapping]] = ..., limits: _Optional[_Union[ServerLimits, _Mapping]] = ..., features: _Optional[_Iterable[str]] = ..., degraded: _Optional[_Iterable[_Union[_route_service_pb2.Degradation, _Mapping]]] = ..., pending: _Optional[_Iterable[str]] = ..., durable: bool = ...) -> None: ...
 
 class ModelInfo(_message.Message):
     __slots__ = ("id", "digest", "state", "dimensions", "max_tokens", "device")
@@ -83,25 +61,10 @@ class ModelInfo(_message.Message):
     dimensions: int
     max_tokens: int
     device: str
-    def __init__(
-        self,
-        id: _Optional[str] = ...,
-        digest: _Optional[str] = ...,
-        state: _Optional[_Union[ModelState, str]] = ...,
-        dimensions: _Optional[int] = ...,
-        max_tokens: _Optional[int] = ...,
-        device: _Optional[str] = ...,
-    ) -> None: ...
+    def __init__(self, id: _Optional[str] = ..., digest: _Optional[str] = ..., state: _Optional[_Union[ModelState, str]] = ..., dimensions: _Optional[int] = ..., max_tokens: _Optional[int] = ..., device: _Optional[str] = ...) -> None: ...
 
 class ServerLimits(_message.Message):
-    __slots__ = (
-        "max_prompt_bytes",
-        "max_message_bytes",
-        "max_batch",
-        "max_entries",
-        "max_in_flight",
-        "max_streams",
-    )
+    __slots__ = ("max_prompt_bytes", "max_message_bytes", "max_batch", "max_entries", "max_in_flight", "max_streams")
     MAX_PROMPT_BYTES_FIELD_NUMBER: _ClassVar[int]
     MAX_MESSAGE_BYTES_FIELD_NUMBER: _ClassVar[int]
     MAX_BATCH_FIELD_NUMBER: _ClassVar[int]
@@ -114,12 +77,4 @@ class ServerLimits(_message.Message):
     max_entries: int
     max_in_flight: int
     max_streams: int
-    def __init__(
-        self,
-        max_prompt_bytes: _Optional[int] = ...,
-        max_message_bytes: _Optional[int] = ...,
-        max_batch: _Optional[int] = ...,
-        max_entries: _Optional[int] = ...,
-        max_in_flight: _Optional[int] = ...,
-        max_streams: _Optional[int] = ...,
-    ) -> None: ...
+    def __init__(self, max_prompt_bytes: _Optional[int] = ..., max_message_bytes: _Optional[int] = ..., max_batch: _Optional[int] = ..., max_entries: _Optional[int] = ..., max_in_flight: _Optional[int] = ..., max_streams: _Optional[int] = ...) -> None: ...
