@@ -62,6 +62,7 @@ fn spawn(model: &str, adapter: bool) -> Embedder {
         max_queued_texts: 256,
         cache_entries: 0,
         adapter,
+        adapters: Vec::new(),
     })
 }
 

@@ -6,11 +6,10 @@ use candle_core::Device;
 use candle_transformers::models::bert::Config;
 
 use super::{
-    adapter::Scale,
     bert::Bert,
     embedder::{Encode, Loaded},
-    files::{locate, read_verified},
-    manifest::{self, AdapterSpec, ModelSpec},
+    manifest::ModelSpec,
+    sources::Sources,
     tokenizer::{TextTokenizer, TokenIds},
     types::{DeviceChoice, EmbedConfig, Embedded, ModelInfo, TextRole},
 };
@@ -60,56 +59,21 @@ impl Encode for Encoder {
 /// # Errors
 /// A sentence that names the model or file and what is wrong with it.
 pub(super) fn load(config: &EmbedConfig) -> Loaded {
-    let manifest = manifest::manifest().map_err(|error| error.to_string())?;
-    let spec = manifest
-        .find(&config.model)
-        .map_err(|error| error.to_string())?;
     let device = open_device(config.device)?;
-    let folder = config.dir.join(&spec.id);
-    let variant = locate(spec, &folder).map_err(|error| error.to_string())?;
-    let adapters = if config.adapter {
-        manifest.adapters_of(&spec.id)
-    } else {
-        Vec::new()
-    };
-    let merged = adapters
-        .iter()
-        .map(|adapter| {
-            let &AdapterSpec {
-                rank,
-                alpha,
-                strength,
-                ..
-            } = *adapter;
-            let bytes = adapter.bytes().map_err(|error| error.to_string())?;
-            Ok((
-                bytes,
-                Scale {
-                    rank,
-                    alpha,
-                    strength,
-                },
-            ))
-        })
-        .collect::<Result<Vec<_>, String>>()?;
-    let read = |name: &str| {
-        let file = variant
-            .file(name)
-            .ok_or_else(|| format!("{}: no {name}", spec.id))?;
-        read_verified(&folder.join(name), file).map_err(|error| error.to_string())
-    };
+    let sources = Sources::find(config)?;
+    let spec = sources.spec;
     let bert = Bert::load(
-        &read("config.json")?,
-        read("model.safetensors")?,
-        &merged,
+        &sources.read("config.json")?,
+        sources.read("model.safetensors")?,
+        &sources.adapters(),
         device,
     )?;
-    let tokenizer = TextTokenizer::from_json(&read("tokenizer.json")?, spec.max_tokens)?;
+    let tokenizer = TextTokenizer::from_json(&sources.read("tokenizer.json")?, spec.max_tokens)?;
     agree(spec, bert.config(), tokenizer.vocab_size())?;
 
     let info = ModelInfo {
         id: spec.id.clone(),
-        digest: spec.digest(variant, &adapters),
+        digest: sources.digest,
         dimensions: spec.hidden,
         max_tokens: spec.max_tokens,
         device: match config.device {
@@ -127,7 +91,7 @@ pub(super) fn load(config: &EmbedConfig) -> Loaded {
     Ok((Arc::new(encoder), info))
 }
 
-fn open_device(choice: DeviceChoice) -> Result<Device, String> {
+pub(super) fn open_device(choice: DeviceChoice) -> Result<Device, String> {
     match choice {
         DeviceChoice::Cpu => Ok(Device::Cpu),
         #[cfg(feature = "cuda")]
@@ -142,7 +106,7 @@ fn open_device(choice: DeviceChoice) -> Result<Device, String> {
 }
 
 // What would otherwise fail at the first long or rare text must fail while loading.
-fn agree(spec: &ModelSpec, config: &Config, token_ids: usize) -> Result<(), String> {
+pub(super) fn agree(spec: &ModelSpec, config: &Config, token_ids: usize) -> Result<(), String> {
     let pairs = [
         ("layers", spec.layers, config.num_hidden_layers),
         ("hidden", spec.hidden, config.hidden_size),

@@ -341,6 +341,7 @@ async fn a_missing_model_is_named_in_the_state() {
         max_queued_texts: 0,
         cache_entries: 0,
         adapter: true,
+        adapters: Vec::new(),
     };
     let state = Embedder::spawn(config.clone()).loaded().await;
     let ModelState::Failed(why) = state else {
