@@ -1,6 +1,6 @@
 //! The composition root: builds everything, serves, and stops in order.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use crate::index::Index;
 use crate::journal::Journal;
 use crate::lifecycle::{Blocker, Readiness, Signals, exit_on_second};
 use crate::registry::Registry;
-use crate::route::Router;
+use crate::route::{Fitted, MAX_FILE_BYTES, Router};
 use crate::session::LoopHub;
 use crate::store::Store;
 
@@ -57,7 +57,10 @@ impl Engine {
         let entries = registry.fill(imported.entries).await?;
         let revision = index.snapshot().revision();
         tracing::info!(entries, revision, "catalogue loaded");
-        let router = Router::new(index, embedder.clone(), config.route.settings());
+        let mut router = Router::new(index, embedder.clone(), config.route.settings());
+        if let Some(path) = &config.route.calibration {
+            router = router.with_fitted(read_calibration(path)?);
+        }
         Ok(Self {
             registry,
             embedder,
@@ -72,12 +75,17 @@ impl Engine {
         let state = self.embedder.loaded().await;
         let vectorised = self.registry.vectorised().await;
         match &state {
-            ModelState::Ready(model) => tracing::info!(
-                model = model.id,
-                device = model.device,
-                without_vectors = vectorised.pending,
-                "model loaded"
-            ),
+            ModelState::Ready(model) => {
+                tracing::info!(
+                    model = model.id,
+                    device = model.device,
+                    without_vectors = vectorised.pending,
+                    "model loaded"
+                );
+                if let Err(stale) = self.router.check_fitted(model) {
+                    tracing::warn!("{}", stale.detail);
+                }
+            }
             ModelState::Failed(why) => {
                 tracing::error!(%why, "no model: prompts are routed by tokens alone");
             }
@@ -210,6 +218,20 @@ pub async fn read_catalogue(paths: &[PathBuf]) -> anyhow::Result<Imported> {
         }
     }
     Ok(imported)
+}
+
+/// Reads a calibration that `signalbox calibrate` wrote.
+fn read_calibration(path: &Path) -> anyhow::Result<Fitted> {
+    let shown = path.display();
+    let read = || -> anyhow::Result<Fitted> {
+        let size = std::fs::metadata(path)?.len();
+        anyhow::ensure!(
+            size <= MAX_FILE_BYTES,
+            "{size} bytes exceed the limit of {MAX_FILE_BYTES}"
+        );
+        Fitted::parse(&std::fs::read_to_string(path)?).map_err(anyhow::Error::msg)
+    };
+    read().with_context(|| format!("route.calibration: cannot use {shown}"))
 }
 
 fn blockers(model: &ModelConfig) -> Vec<Blocker> {

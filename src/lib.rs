@@ -26,6 +26,7 @@
 
 pub mod adapt;
 pub mod app;
+pub mod calibrate;
 pub mod catalog;
 pub mod cli;
 pub mod config;

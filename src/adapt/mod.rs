@@ -80,6 +80,8 @@ pub enum Progress {
         /// Texts in all.
         texts: usize,
     },
+    /// Their vectors are measured and compared before the first step.
+    Mining,
     /// A step is done.
     Step {
         /// Its number, from 1.
@@ -183,6 +185,7 @@ fn train_halves(
     let began = Instant::now();
     let plan = batch::plan(sets, settings);
     let states = States::read(halves, threads, sets, &plan, progress)?;
+    progress(Progress::Mining);
     let before = halves.upper(None).map_err(AdaptError::Model)?;
     let entries = states.entry_vectors(&before)?;
     let scored_before = measure::score(&states, &before, sets, &entries)?;

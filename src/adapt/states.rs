@@ -4,9 +4,9 @@
 //! plan draws, and those kept back.
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread;
 
 use candle_core::{Device, Tensor};
@@ -14,7 +14,7 @@ use candle_core::{Device, Tensor};
 use super::batch::Batch;
 use super::{AdaptError, Progress, Set};
 use crate::embed::{Halves, TextRole, Upper};
-use crate::index::normalised_mean;
+use crate::index::mean_direction;
 
 /// Texts that go through the model together.
 const GROUP: usize = 32;
@@ -97,7 +97,8 @@ impl States {
             let texts: Vec<&Tensor> = entries.iter().flatten().collect();
             let vectors = in_parallel(self.threads, &texts, |texts| upper.vectors(texts))?;
             let means = vectors.chunks(3).map(|texts| {
-                let mean = normalised_mean(texts.iter().map(Vec::as_slice));
+                let texts: Vec<Arc<[f32]>> = texts.iter().map(|v| v.as_slice().into()).collect();
+                let mean = mean_direction(&texts, None);
                 let cancelled = "the texts of an entry cancel each other out";
                 mean.ok_or_else(|| AdaptError::Model(cancelled.into()))
             });

@@ -169,7 +169,10 @@ fn a_training_lifts_the_prompts_kept_back() {
     assert!(before.prompts > 20 && report.key.rows > 100, "{report:?}");
     // Words mean nothing to random weights: about one in twelve.
     assert!(before.top1 < 0.4, "{report:?}");
-    assert!(after.top1 > before.top1 + 0.2 && report.helped(), "{report:?}");
+    assert!(
+        after.top1 > before.top1 + 0.2 && report.helped(),
+        "{report:?}"
+    );
     assert!(after.auroc > before.auroc, "{report:?}");
 }
 

@@ -161,7 +161,8 @@ fn failure(error: AdaptError) -> Failure {
 fn show(progress: Progress) {
     match progress {
         Progress::Reading { texts } => eprintln!("reading {texts} texts"),
-        Progress::Step { step, steps, loss } if step % LINE_EVERY == 0 || step == steps => {
+        Progress::Mining => eprintln!("looking for the nearest wrong entries"),
+        Progress::Step { step, steps, loss } if step % LINE_EVERY == 1 || step == steps => {
             eprintln!("step {step} of {steps}, loss {loss:.3}");
         }
         Progress::Step { .. } => {}

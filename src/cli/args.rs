@@ -28,6 +28,8 @@ pub enum Command {
     Eval(EvalArgs),
     /// Tune the model on labelled prompts
     Adapt(super::adapt::AdaptArgs),
+    /// Fit floor and confidence to labelled prompts
+    Calibrate(CalibrateArgs),
     /// Fetch and verify model files
     Models(ModelsArgs),
     /// Read the journal
@@ -134,6 +136,9 @@ pub struct RouteArgs {
     /// Show what each score is made of
     #[arg(long)]
     pub explain: bool,
+    /// Also print the smallest set that holds the right entry with this probability
+    #[arg(long, value_name = "P", value_parser = parse_probability)]
+    pub coverage: Option<f64>,
     /// Ask a running server (HOST:PORT or unix:PATH) instead of routing here
     #[arg(long, value_name = "ADDR")]
     pub server: Option<String>,
@@ -209,6 +214,24 @@ impl EvalRoutingArgs {
         };
         engine.overrides(Overrides::new())
     }
+}
+
+#[derive(Debug, Args)]
+pub struct CalibrateArgs {
+    /// Labelled prompts (JSONL: query, gold); without them the entries' examples are used
+    #[arg(value_name = "PROMPTS")]
+    pub prompts: Option<PathBuf>,
+    /// Where the calibration is written
+    #[arg(long, value_name = "FILE", default_value = "calibration.json")]
+    pub out: PathBuf,
+    /// Share of the prompts in scope that may be refused, 0 to 1
+    #[arg(long, value_name = "X", default_value_t = 0.05, value_parser = parse_share)]
+    pub false_refusal: f64,
+    /// Print the report as JSON
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub engine: EngineArgs,
 }
 
 #[derive(Debug, Args)]
@@ -289,6 +312,13 @@ fn parse_limit(value: &str) -> Result<usize, String> {
             "is not a number from 0 to {}",
             crate::route::MAX_LIMIT
         )),
+    }
+}
+
+fn parse_probability(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if value > 0.0 && value < 1.0 => Ok(value),
+        _ => Err("must lie between 0 and 1".into()),
     }
 }
 

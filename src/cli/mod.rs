@@ -5,6 +5,7 @@
 
 mod adapt;
 mod args;
+mod calibrate;
 mod client;
 mod eval;
 mod journal;
@@ -112,6 +113,11 @@ fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
             let config = load(args.overrides())?;
             start_log(&config.log, "warn");
             adapt::run(&args, &config)
+        }
+        Command::Calibrate(args) => {
+            let config = load(args.engine.overrides(Overrides::new()))?;
+            start_log(&config.log, "warn");
+            runtime()?.block_on(calibrate::run(&args, config))
         }
         Command::Models(args) => {
             let config = load(args.overrides())?;

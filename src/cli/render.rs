@@ -72,6 +72,9 @@ fn write_text(
             }
         }
     }
+    if let Some(set) = &response.prediction_set {
+        write_set(out, set)?;
+    }
     if explain {
         let considered = response.nearest.iter().filter(|near| {
             !response
@@ -102,6 +105,24 @@ fn write_text(
         )?;
     }
     Ok(())
+}
+
+fn write_set(out: &mut String, set: &pb::PredictionSet) -> std::fmt::Result {
+    if !set.unavailable.is_empty() {
+        return writeln!(out, "No set can be promised: {}.", set.unavailable);
+    }
+    let names: Vec<&str> = set
+        .entries
+        .iter()
+        .map(|entry| entry.name.as_str())
+        .collect();
+    writeln!(
+        out,
+        "With probability {} one of these {}: {}",
+        set.coverage,
+        names.len(),
+        names.join(", ")
+    )
 }
 
 fn write_match(

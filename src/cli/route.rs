@@ -37,6 +37,7 @@ fn request(args: &RouteArgs, config: &Config) -> Result<Request, Failure> {
     request.limit = args.limit;
     request.min_score = args.min_score;
     request.mode = args.mode.into();
+    request.coverage = args.coverage;
     request.kinds = KindFilter {
         no_commands: args.no_commands,
         no_tools: args.no_tools,
@@ -74,6 +75,7 @@ pub(super) async fn ask(
         no_tools: request.kinds.no_tools,
         no_skills: request.kinds.no_skills,
         view: view.into(),
+        coverage: request.coverage,
     };
     let mut client = RouteServiceClient::new(client::connect(server).await?);
     let response = client

@@ -18,6 +18,9 @@ const MAX_ADAPTERS: usize = 8;
 pub struct ModelConfig {
     /// Id in the manifest, or "none" for routing by tokens alone.
     pub id: String,
+    /// Model that reads English prompts beside it, or "none". Only beside a model that can tell
+    /// English from other languages; beside another it does nothing.
+    pub english: String,
     /// Folder that holds one folder of files for each model.
     pub dir: PathBuf,
     /// What it runs on.
@@ -41,6 +44,7 @@ impl Default for ModelConfig {
     fn default() -> Self {
         Self {
             id: "multilingual-e5-small".into(),
+            english: "all-minilm-l6-v2".into(),
             dir: "models/weights".into(),
             device: DeviceChoice::Cpu,
             threads: 0,
@@ -63,6 +67,7 @@ impl ModelConfig {
     pub fn embed_config(&self) -> EmbedConfig {
         EmbedConfig {
             model: self.id.clone(),
+            english: self.english().map(str::to_owned),
             dir: self.dir.clone(),
             device: self.device,
             threads: match self.threads {
@@ -76,11 +81,30 @@ impl ModelConfig {
         }
     }
 
+    /// The second model, where there is one.
+    pub fn english(&self) -> Option<&str> {
+        let tells_languages =
+            manifest().is_ok_and(|manifest| manifest.language_probe_of(&self.id).is_some());
+        (tells_languages && self.english != "none").then_some(self.english.as_str())
+    }
+
     pub(super) fn check(&self, violations: &mut Violations) {
         if self.is_enabled()
             && let Err(error) = manifest().and_then(|manifest| manifest.find(&self.id))
         {
             violations.add("model.id", format!("{error}; \"none\" turns the model off"));
+        }
+        if self.english != "none" {
+            match manifest().and_then(|manifest| manifest.find(&self.english)) {
+                Err(error) => {
+                    let message = format!("{error}; \"none\" leaves English to model.id alone");
+                    violations.add("model.english", message);
+                }
+                Ok(spec) if spec.languages != ["en"] => {
+                    violations.add("model.english", "must be a model for English alone");
+                }
+                Ok(_) => {}
+            }
         }
         if self.device == DeviceChoice::Cuda && !cfg!(feature = "cuda") {
             violations.add("model.device", "this build has no `cuda` feature");

@@ -1,5 +1,7 @@
 //! `[route]`.
 
+use std::path::PathBuf;
+
 use serde::{Deserialize, Serialize};
 
 use super::within;
@@ -14,6 +16,9 @@ pub struct RouteConfig {
     pub accept_threshold: f64,
     /// Below this confidence the router abstains.
     pub floor: f64,
+    /// File that `signalbox calibrate` made; its floors replace `floor`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub calibration: Option<PathBuf>,
     /// Weights of the lexical score.
     pub weights: FieldWeights,
 }
@@ -28,6 +33,7 @@ impl Default for RouteConfig {
         Self {
             accept_threshold,
             floor,
+            calibration: None,
             weights,
         }
     }
@@ -40,6 +46,7 @@ impl RouteConfig {
             accept_threshold,
             floor,
             weights,
+            ..
         } = *self;
         Settings {
             weights,

@@ -104,9 +104,27 @@ impl Bert {
     ///
     /// # Errors
     /// Where `ids` is empty, too long or unknown, and where the result is not finite.
+    #[cfg(test)]
     pub(super) fn forward(&self, ids: &[u32]) -> Result<Vec<f32>, String> {
-        let hidden = self.hidden(&[ids])?;
-        mean_unit(&hidden)
+        Ok(self.forward_with_middle(ids)?.0)
+    }
+
+    /// The vector of one text, and the mean of its states in the middle of the layers, as it
+    /// is: what the lower half makes of a text is plain features such as its language.
+    ///
+    /// # Errors
+    /// Like [`Bert::forward`].
+    pub(super) fn forward_with_middle(&self, ids: &[u32]) -> Result<(Vec<f32>, Vec<f32>), String> {
+        let embedded = self.embedded(&[ids])?;
+        let run = || {
+            let (lower, upper) = self.layers.split_at(self.layers.len() / 2);
+            let lengths = [ids.len()];
+            let hidden = through(lower, embedded, &lengths)?;
+            let middle = hidden.mean(0)?.to_vec1()?;
+            Ok((through(upper, hidden, &lengths)?, middle))
+        };
+        let (last, middle) = run().map_err(|error: candle_core::Error| error.to_string())?;
+        Ok((mean_unit(&last)?, middle))
     }
 
     /// The hidden states after the last layer that was loaded, `[tokens, hidden]`: the rows of
@@ -115,6 +133,11 @@ impl Bert {
     /// # Errors
     /// Where there are no texts, or the ids of one are none, too many or unknown.
     pub(super) fn hidden(&self, texts: &[&[u32]]) -> Result<Tensor, String> {
+        let lengths: Vec<usize> = texts.iter().map(|ids| ids.len()).collect();
+        through(&self.layers, self.embedded(texts)?, &lengths).map_err(|error| error.to_string())
+    }
+
+    fn embedded(&self, texts: &[&[u32]]) -> Result<Tensor, String> {
         let (vocab, positions) = (self.config.vocab_size, self.config.max_position_embeddings);
         for ids in texts {
             if ids.is_empty() || ids.len() > positions {
@@ -125,16 +148,13 @@ impl Bert {
                 return Err(format!("id {id} is not below {vocab}"));
             }
         }
-        let run = || {
-            let embed = |ids: &&[u32]| self.embeddings.forward(&Tensor::new(*ids, &self.device)?);
-            let lengths: Vec<usize> = texts.iter().map(|ids| ids.len()).collect();
-            let embedded = texts
-                .iter()
-                .map(embed)
-                .collect::<candle_core::Result<_>>()?;
-            through(&self.layers, joined(embedded)?, &lengths)
-        };
-        run().map_err(|error: candle_core::Error| error.to_string())
+        let embed = |ids: &&[u32]| self.embeddings.forward(&Tensor::new(*ids, &self.device)?);
+        let embedded = texts
+            .iter()
+            .map(embed)
+            .collect::<candle_core::Result<_>>()
+            .and_then(joined);
+        embedded.map_err(|error| error.to_string())
     }
 }
 

@@ -71,6 +71,7 @@ mod tests {
 
     fn embedded(tokens: u32) -> Embedded {
         Embedded {
+            language: None,
             vector: vec![1.0].into(),
             tokens,
             used_tokens: tokens,

@@ -8,13 +8,15 @@ use candle_transformers::models::bert::Config;
 use super::{
     bert::Bert,
     embedder::{Encode, Loaded},
-    manifest::ModelSpec,
+    language::LanguageProbe,
+    manifest::{self, ModelSpec},
+    pair::{self, Pair, WithLanguage},
     sources::Sources,
     tokenizer::{TextTokenizer, TokenIds},
     types::{DeviceChoice, EmbedConfig, Embedded, ModelInfo, TextRole},
 };
 
-struct Encoder {
+pub(super) struct Encoder {
     tokenizer: TextTokenizer,
     bert: Bert,
     query_prefix: String,
@@ -22,24 +24,40 @@ struct Encoder {
 }
 
 impl Encoder {
+    /// Numbers in a vector.
+    pub(super) fn dimensions(&self) -> usize {
+        self.bert.config().hidden_size
+    }
+
     fn tokenise(&self, role: TextRole, text: &str) -> Result<TokenIds, String> {
         let prefix = match role {
-            TextRole::Query => &self.query_prefix,
+            TextRole::Query | TextRole::Neutral => &self.query_prefix,
             TextRole::Passage => &self.passage_prefix,
         };
         self.tokenizer.encode(prefix, text)
+    }
+
+    /// A text's vector, and the mean of its states in the middle of the layers.
+    pub(super) fn encode_with_middle(
+        &self,
+        role: TextRole,
+        text: &str,
+    ) -> Result<(Embedded, Vec<f32>), String> {
+        let tokens = self.tokenise(role, text)?;
+        let (vector, middle) = self.bert.forward_with_middle(&tokens.ids)?;
+        let embedded = Embedded {
+            vector: vector.into(),
+            language: None,
+            tokens: u32::try_from(tokens.total).unwrap_or(u32::MAX),
+            used_tokens: u32::try_from(tokens.ids.len()).unwrap_or(u32::MAX),
+        };
+        Ok((embedded, middle))
     }
 }
 
 impl Encode for Encoder {
     fn encode(&self, role: TextRole, text: &str) -> Result<Embedded, String> {
-        let tokens = self.tokenise(role, text)?;
-        let vector = self.bert.forward(&tokens.ids)?;
-        Ok(Embedded {
-            vector: vector.into(),
-            tokens: u32::try_from(tokens.total).unwrap_or(u32::MAX),
-            used_tokens: u32::try_from(tokens.ids.len()).unwrap_or(u32::MAX),
-        })
+        Ok(self.encode_with_middle(role, text)?.0)
     }
 
     fn count_tokens(&self, text: &str) -> usize {
@@ -59,8 +77,35 @@ impl Encode for Encoder {
 /// # Errors
 /// A sentence that names the model or file and what is wrong with it.
 pub(super) fn load(config: &EmbedConfig) -> Loaded {
+    let (first, info) = load_one(config, &config.model)?;
+    let manifest = manifest::manifest().map_err(|error| error.to_string())?;
+    let probe = match manifest.language_probe_of(&config.model) {
+        Some(spec) => Some(LanguageProbe::parse(
+            spec.bytes().map_err(|error| error.to_string())?,
+        )?),
+        None => None,
+    };
+    let english = match &config.english {
+        Some(id) => Some(load_one(config, id).map_err(|why| format!("{id}: {why}"))?),
+        None => None,
+    };
+    match (probe, english) {
+        (Some(probe), Some((english, english_info))) => {
+            let info = pair::info(&info, &english_info);
+            Ok((Arc::new(Pair::new(first, english, probe)), info))
+        }
+        (None, Some(_)) => Err(format!(
+            "{} cannot tell English from other languages",
+            info.id
+        )),
+        (Some(probe), None) => Ok((Arc::new(WithLanguage::new(first, probe)), info)),
+        (None, None) => Ok((Arc::new(first), info)),
+    }
+}
+
+fn load_one(config: &EmbedConfig, id: &str) -> Result<(Encoder, ModelInfo), String> {
     let device = open_device(config.device)?;
-    let sources = Sources::find(config)?;
+    let sources = Sources::find(config, id)?;
     let spec = sources.spec;
     let bert = Bert::load(
         &sources.read("config.json")?,
@@ -75,6 +120,7 @@ pub(super) fn load(config: &EmbedConfig) -> Loaded {
         id: spec.id.clone(),
         digest: sources.digest,
         dimensions: spec.hidden,
+        first: None,
         max_tokens: spec.max_tokens,
         device: match config.device {
             DeviceChoice::Cpu => "cpu",
@@ -88,7 +134,7 @@ pub(super) fn load(config: &EmbedConfig) -> Loaded {
         query_prefix: spec.query_prefix.clone(),
         passage_prefix: spec.passage_prefix.clone(),
     };
-    Ok((Arc::new(encoder), info))
+    Ok((encoder, info))
 }
 
 pub(super) fn open_device(choice: DeviceChoice) -> Result<Device, String> {

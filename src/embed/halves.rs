@@ -41,7 +41,7 @@ impl Halves {
     /// # Errors
     /// Names the model or file and what is wrong with it.
     pub(crate) fn load(config: &EmbedConfig, max_tokens: usize) -> Result<Self, String> {
-        let sources = Sources::find(config)?;
+        let sources = Sources::find(config, &config.model)?;
         let spec = sources.spec;
         let (lower, upper) = Bert::load_lower(
             &sources.read("config.json")?,
@@ -108,7 +108,7 @@ impl Halves {
             .iter()
             .map(|(role, text)| {
                 let prefix = match role {
-                    TextRole::Query => &self.query_prefix,
+                    TextRole::Query | TextRole::Neutral => &self.query_prefix,
                     TextRole::Passage => &self.passage_prefix,
                 };
                 Ok(self.tokenizer.encode(prefix, text)?.ids)

@@ -13,11 +13,17 @@ use super::files::hex;
 
 const TEXT: &str = include_str!("../../models/manifest.toml");
 
-/// Adapter files by their name in the manifest.
-const ADAPTERS: [(&str, &[u8]); 1] = [(
-    "adapters/tool-choice.safetensors",
-    include_bytes!("../../models/adapters/tool-choice.safetensors"),
-)];
+/// Files of ours by their name in the manifest.
+const OWN_FILES: [(&str, &[u8]); 2] = [
+    (
+        "adapters/tool-choice.safetensors",
+        include_bytes!("../../models/adapters/tool-choice.safetensors"),
+    ),
+    (
+        "adapters/language.safetensors",
+        include_bytes!("../../models/adapters/language.safetensors"),
+    ),
+];
 
 /// Files that every variant has.
 pub(super) const REQUIRED: [&str; 3] = ["config.json", "tokenizer.json", "model.safetensors"];
@@ -33,6 +39,23 @@ pub struct Manifest {
     /// Changes to a model's weights, merged when it is loaded.
     #[serde(default)]
     pub adapters: Vec<AdapterSpec>,
+    /// What tells a prompt's language from a model's states.
+    #[serde(default)]
+    pub language_probes: Vec<LanguageProbeSpec>,
+}
+
+/// A linear classifier over the states in the middle of a model's layers.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LanguageProbeSpec {
+    /// Id of the model whose states it reads.
+    pub model: String,
+    /// Its file, part of the binary.
+    pub file: String,
+    /// Size of the file in bytes.
+    pub size: u64,
+    /// Sha256 of the file.
+    pub sha256: String,
 }
 
 /// One architecture and the rules for using it.
@@ -257,6 +280,13 @@ impl Manifest {
             .collect()
     }
 
+    /// The language probe of a model.
+    pub fn language_probe_of(&self, model: &str) -> Option<&LanguageProbeSpec> {
+        self.language_probes
+            .iter()
+            .find(|probe| probe.model == model)
+    }
+
     fn check(&self) -> Result<(), String> {
         if self.schema != 1 {
             return Err(format!("schema is {}, expected 1", self.schema));
@@ -274,6 +304,11 @@ impl Manifest {
             self.find(&adapter.model)
                 .map_err(|error| format!("adapter {id}: {error}"))?;
             check_digest(&adapter.sha256).map_err(|why| format!("adapter {id}: {why}"))?;
+        }
+        for LanguageProbeSpec { model, sha256, .. } in &self.language_probes {
+            self.find(model)
+                .map_err(|error| format!("language probe: {error}"))?;
+            check_digest(sha256).map_err(|why| format!("language probe of {model}: {why}"))?;
         }
         Ok(())
     }
@@ -367,23 +402,33 @@ impl AdapterSpec {
     /// # Errors
     /// Where the binary has none of this name, or another one than the manifest says.
     pub fn bytes(&self) -> Result<&'static [u8], ManifestError> {
-        let invalid = |why: String| ManifestError::Invalid(format!("adapter {}: {why}", self.id));
-        let (_, bytes) = ADAPTERS
-            .iter()
-            .find(|(name, _)| *name == self.file)
-            .ok_or_else(|| invalid(format!("{} is not part of this binary", self.file)))?;
-        let found = hex(&Sha256::digest(bytes));
-        if found != self.sha256 || bytes.len() as u64 != self.size {
-            return Err(invalid(format!(
-                "expected sha256 {}, found {found}",
-                self.sha256
-            )));
-        }
-        Ok(bytes)
+        own_file(&self.file, self.size, &self.sha256)
     }
 }
 
-// Names become paths under a folder that the user names: nothing may lead out of it.
+impl LanguageProbeSpec {
+    /// The probe's file, out of this binary.
+    ///
+    /// # Errors
+    /// Like [`AdapterSpec::bytes`].
+    pub fn bytes(&self) -> Result<&'static [u8], ManifestError> {
+        own_file(&self.file, self.size, &self.sha256)
+    }
+}
+
+fn own_file(file: &str, size: u64, sha256: &str) -> Result<&'static [u8], ManifestError> {
+    let invalid = |why: String| ManifestError::Invalid(format!("{file}: {why}"));
+    let (_, bytes) = OWN_FILES
+        .iter()
+        .find(|(name, _)| *name == file)
+        .ok_or_else(|| invalid("not part of this binary".into()))?;
+    let found = hex(&Sha256::digest(bytes));
+    if found != sha256 || bytes.len() as u64 != size {
+        return Err(invalid(format!("expected sha256 {sha256}, found {found}")));
+    }
+    Ok(bytes)
+}
+
 fn check_name(name: &str) -> Result<(), String> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     if name.is_empty() || name.starts_with('.') || !name.chars().all(plain) {

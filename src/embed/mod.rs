@@ -1,8 +1,8 @@
 //! Sentence encoders: from text to unit vectors.
 //!
 //! [`Embedder`] is the handle that everything else holds. A vector it returns has
-//! [`ModelInfo::dimensions`] finite numbers and length 1, and the same text gives the same
-//! bits on the same machine, whatever else is queued.
+//! [`ModelInfo::dimensions`] finite numbers, and the same text gives the same bits on the same
+//! machine, whatever else is queued.
 //!
 //! | module | owns |
 //! |---|---|
@@ -11,6 +11,8 @@
 //! | `queue` | the bounded line in front of the encoder |
 //! | `cache` | vectors of recent queries |
 //! | `encoder` | a loaded model: prefix, tokenizer, forward |
+//! | `pair` | two models as one: the second reads English |
+//! | `language` | which language a prompt is in, from the states of the middle layer |
 //! | `tokenizer` | ids within the model's limit, and counts of whole texts |
 //! | `bert` | the forward through candle, pooling, length 1 |
 //! | `adapter` | low-rank changes merged into the weights |
@@ -31,7 +33,9 @@ mod files;
 mod halves;
 #[cfg(feature = "hub")]
 mod hub;
+mod language;
 mod manifest;
+mod pair;
 mod queue;
 mod sources;
 mod tokenizer;
@@ -52,5 +56,6 @@ pub use manifest::{
     PypiSource, TrainingData, Variant, manifest,
 };
 pub use types::{
-    DeviceChoice, EmbedConfig, EmbedError, Embedded, ModelInfo, ModelState, Priority, TextRole,
+    DeviceChoice, EmbedConfig, EmbedError, Embedded, Language, ModelInfo, ModelState, Priority,
+    TextRole,
 };

@@ -22,15 +22,14 @@ pub(super) struct Sources {
 }
 
 impl Sources {
-    /// Finds the files that `config` names, and reads its adapters.
+    /// Finds the files of the model `id` as `config` describes it, and reads its adapters. The
+    /// user's own belong to the first model alone.
     ///
     /// # Errors
     /// Names the model or file and what is wrong with it.
-    pub(super) fn find(config: &EmbedConfig) -> Result<Self, String> {
+    pub(super) fn find(config: &EmbedConfig, id: &str) -> Result<Self, String> {
         let manifest = manifest().map_err(|error| error.to_string())?;
-        let spec = manifest
-            .find(&config.model)
-            .map_err(|error| error.to_string())?;
+        let spec = manifest.find(id).map_err(|error| error.to_string())?;
         let folder = config.dir.join(&spec.id);
         let variant = locate(spec, &folder).map_err(|error| error.to_string())?;
         let adapters = match config.adapter {
@@ -50,8 +49,8 @@ impl Sources {
             })
             .collect::<Result<Vec<_>, String>>()?;
         let mut digest = spec.digest(variant, &adapters);
-        let mut own = Vec::with_capacity(config.adapters.len());
-        for path in &config.adapters {
+        let mut own = Vec::new();
+        for path in config.adapters.iter().filter(|_| id == config.model) {
             let named = |why: String| format!("{}: {why}", path.display());
             let file = AdapterFile::read(path).map_err(named)?;
             file.fits(&spec.id, &digest).map_err(named)?;

@@ -49,6 +49,7 @@ impl Encode for Fake {
             "panic" => panic!("the fake model panics"),
             "error" => Err("the fake model fails".into()),
             _ => Ok(Embedded {
+                language: None,
                 vector: vec![text.len() as f32].into(),
                 tokens: 1,
                 used_tokens: 1,
@@ -70,6 +71,7 @@ fn info() -> ModelInfo {
         id: "fake".into(),
         digest: "0".repeat(64),
         dimensions: 1,
+        first: None,
         max_tokens: 8,
         device: "cpu",
         languages: vec!["en".into()],
@@ -342,6 +344,7 @@ async fn a_missing_model_is_named_in_the_state() {
         cache_entries: 0,
         adapter: true,
         adapters: Vec::new(),
+        english: None,
     };
     let state = Embedder::spawn(config.clone()).loaded().await;
     let ModelState::Failed(why) = state else {

@@ -6,13 +6,16 @@ use serde::{Deserialize, Serialize};
 
 /// What a text is to the encoder; chooses the prefix that the model was trained with.
 ///
-/// A model without prefixes gives both roles the same vector.
+/// A model without prefixes gives all roles the same vector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TextRole {
     /// A prompt that searches.
     Query,
     /// An entry that is searched.
     Passage,
+    /// A prompt that asks for nothing in particular: read like a query, but by the first
+    /// encoder alone where there are two.
+    Neutral,
 }
 
 /// Who waits for the vector.
@@ -28,13 +31,45 @@ pub enum Priority {
 /// The vector of one text.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Embedded {
-    /// [`ModelInfo::dimensions`] finite numbers of length 1 (L2).
+    /// [`ModelInfo::dimensions`] finite numbers. Of length 1 (L2), except for prompts that a
+    /// pair of encoders gives to its first alone: see [`ModelInfo::first`].
     pub vector: Arc<[f32]>,
+    /// Language of a query, where the model can tell it.
+    pub language: Option<Language>,
     /// Tokens of the whole text, with the prefix and the model's special tokens.
     pub tokens: u32,
     /// Tokens that the model read: `tokens`, or fewer where the text is longer than
     /// [`ModelInfo::max_tokens`].
     pub used_tokens: u32,
+}
+
+/// A language by its ISO 639-1 code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Language([u8; 2]);
+
+impl Language {
+    /// English.
+    pub const ENGLISH: Self = Self(*b"en");
+
+    /// Reads a code of two lower-case letters.
+    pub fn from_code(code: &str) -> Option<Self> {
+        match *code.as_bytes() {
+            [a, b] if a.is_ascii_lowercase() && b.is_ascii_lowercase() => Some(Self([a, b])),
+            _ => None,
+        }
+    }
+
+    /// The code.
+    pub fn as_str(&self) -> &str {
+        // Two ASCII letters, by construction.
+        std::str::from_utf8(&self.0).unwrap_or("??")
+    }
+}
+
+impl fmt::Display for Language {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
 }
 
 /// The model that is loaded.
@@ -48,6 +83,10 @@ pub struct ModelInfo {
     pub digest: String,
     /// Numbers in a vector.
     pub dimensions: usize,
+    /// Of these, the ones that the first of two encoders made; `None` where there is one. A
+    /// text read by both has a vector of length 1 over both parts; a prompt read by the first
+    /// alone is scaled so that its dot product with an entry is the cosine of the first parts.
+    pub first: Option<usize>,
     /// Tokens that the model reads of one text, special tokens and prefix included.
     pub max_tokens: usize,
     /// Where it runs: `cpu` or `cuda`.
@@ -119,6 +158,9 @@ impl fmt::Display for DeviceChoice {
 pub struct EmbedConfig {
     /// A model id of the manifest.
     pub model: String,
+    /// A second model that reads English beside the first; see
+    /// [`ModelInfo::first`].
+    pub english: Option<String>,
     /// The folder that holds one folder per model id.
     pub dir: PathBuf,
     /// Where the forward runs.

@@ -12,6 +12,7 @@ use futures_util::StreamExt;
 use serde::Serialize;
 
 use crate::catalog::EntryId;
+use crate::embed::Language;
 use crate::index::Index;
 use crate::route::{Mode, Ranked, Request, Router};
 
@@ -40,8 +41,11 @@ pub struct Report {
 pub struct Detail {
     /// The prompt.
     pub query: String,
-    /// Its language.
+    /// Its language, as labelled.
     pub lang: String,
+    /// Its language, as the model sees it.
+    #[serde(skip)]
+    pub language: Option<Language>,
     /// Right ids; empty out of scope.
     pub gold: Vec<String>,
     /// Kind of out of scope; absent in scope.
@@ -85,6 +89,7 @@ pub async fn run(
             Detail {
                 query: query.query.clone(),
                 lang: query.lang.clone(),
+                language: result.language,
                 gold: query.gold.clone(),
                 oos_kind: query.gold.is_empty().then(|| query.oos_kind().to_owned()),
                 ranking: result.nearest.iter().filter_map(name).collect(),

@@ -71,6 +71,9 @@ impl SystemService for Service {
                 detail,
             });
         }
+        if let ModelState::Ready(info) = &state {
+            degraded.extend(domain.router.check_fitted(info).err());
+        }
         let limits = &domain.limits;
         let blockers = domain.readiness.state().blockers;
         Ok(Response::new(GetServerInfoResponse {

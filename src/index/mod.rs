@@ -23,7 +23,7 @@ pub use document::{Field, IndexedEntry, Term};
 pub use packed::{PackedMatrix, dot};
 pub use postings::Posting;
 pub use snapshot::{Snapshot, listing_key};
-pub use vectors::{EntryVectors, Hub, Row, RowRole, normalised_mean};
+pub use vectors::{EntryVectors, Hub, PromptGroup, Row, RowRole, mean_direction};
 pub use writer::{Applied, Change};
 
 use postings::PostingList;

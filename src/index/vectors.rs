@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use crate::text::script::ScriptGroup;
-
 /// What a vector was made from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RowRole {
     /// The entry's own text; where there are several, the nearest counts.
     Text,
+    /// The n-th of the texts on when to use the entry, then of those on what it can do.
+    Facet(u16),
     /// The n-th of the entry's examples.
     Example(u16),
     /// Mean direction of the examples.
@@ -24,11 +24,24 @@ pub struct Row {
     pub vector: Arc<[f32]>,
 }
 
+/// Groups of prompts whose similarities lie at one level.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum PromptGroup {
+    /// In English.
+    English,
+    /// In Han, kana and Hangul.
+    Cjk,
+    /// All others.
+    Other,
+}
+
 /// Mean of an entry's largest similarities with a pool of neutral prompts, for each group of
-/// scripts the pool has prompts of: some entries are near to everything, and to everything
-/// in one language more than in another.
+/// prompts: some entries are near to everything, and to everything in one language more than
+/// in another.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Hub {
+    /// Against prompts in English.
+    pub english: f32,
     /// Against prompts in Han, kana and Hangul.
     pub cjk: f32,
     /// Against all others.
@@ -37,10 +50,20 @@ pub struct Hub {
 
 impl Hub {
     /// The hub that a prompt of that group is corrected by.
-    pub fn of(self, group: ScriptGroup) -> f32 {
+    pub fn of(self, group: PromptGroup) -> f32 {
         match group {
-            ScriptGroup::Cjk => self.cjk,
-            ScriptGroup::Latin | ScriptGroup::Other => self.other,
+            PromptGroup::English => self.english,
+            PromptGroup::Cjk => self.cjk,
+            PromptGroup::Other => self.other,
+        }
+    }
+
+    /// The larger of each.
+    pub fn max(self, other: Self) -> Self {
+        Self {
+            english: self.english.max(other.english),
+            cjk: self.cjk.max(other.cjk),
+            other: self.other.max(other.other),
         }
     }
 }
@@ -48,7 +71,7 @@ impl Hub {
 /// All vectors of an entry and what was derived from them.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct EntryVectors {
-    /// In the order: texts, examples, centroid.
+    /// In the order: texts, facets, examples, centroid.
     pub rows: Vec<Row>,
     /// How near the entry's text is to prompts that ask for nothing in particular: the part
     /// of its similarity that says nothing; 0 where it is not corrected for.
@@ -57,13 +80,30 @@ pub struct EntryVectors {
     pub centroid_hub: Hub,
 }
 
-/// Mean direction of unit vectors, normalised; `None` for no vectors or a mean of length 0.
-pub fn normalised_mean<'a>(vectors: impl IntoIterator<Item = &'a [f32]>) -> Option<Arc<[f32]>> {
-    let mut vectors = vectors.into_iter();
-    let mut sum = vectors.next()?.to_vec();
-    for vector in vectors {
-        sum.iter_mut().zip(vector).for_each(|(sum, x)| *sum += x);
+/// Mean direction of vectors, as long as the first of them; `None` for no vectors or a mean of
+/// length 0. The vectors of two encoders side by side have a mean of their own in each part:
+/// `first` says how many numbers the first part has.
+pub fn mean_direction(vectors: &[Arc<[f32]>], first: Option<usize>) -> Option<Arc<[f32]>> {
+    let dimensions = vectors.first()?.len();
+    let split = first.unwrap_or(dimensions).min(dimensions);
+    let mut mean = Vec::with_capacity(dimensions);
+    for part in [0..split, split..dimensions] {
+        let wanted = length(&vectors[0][part.clone()]);
+        let mut sum = vec![0.0f32; part.len()];
+        for vector in vectors.iter().filter(|vector| vector.len() == dimensions) {
+            let numbers = &vector[part.clone()];
+            sum.iter_mut().zip(numbers).for_each(|(sum, x)| *sum += x);
+        }
+        let found = length(&sum);
+        if wanted > 1e-12 && found <= 1e-12 {
+            return None;
+        }
+        let scale = if wanted > 1e-12 { wanted / found } else { 0.0 };
+        mean.extend(sum.iter().map(|x| x * scale));
     }
-    let norm = sum.iter().map(|x| x * x).sum::<f32>().sqrt();
-    (norm > 1e-12).then(|| sum.iter().map(|x| x / norm).collect())
+    (length(&mean) > 1e-12).then(|| mean.into())
+}
+
+fn length(vector: &[f32]) -> f32 {
+    vector.iter().map(|x| x * x).sum::<f32>().sqrt()
 }

@@ -8,44 +8,58 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
-use crate::index::{EntryVectors, Hub, RowRole, dot};
-use crate::text::script::{ScriptGroup, script_group};
+use crate::index::{EntryVectors, Hub, PromptGroup, RowRole, dot};
 
 /// Largest similarities that are averaged.
 const NEAREST: usize = 5;
 
 const POOL: &str = include_str!("pool.jsonl");
 
-#[derive(Deserialize)]
-struct Line {
-    prompt: String,
+/// A prompt of the pool.
+#[derive(Debug, Clone, Deserialize)]
+pub(super) struct Neutral {
+    lang: String,
+    /// The prompt.
+    pub prompt: String,
+}
+
+impl Neutral {
+    fn group(&self) -> PromptGroup {
+        match self.lang.as_str() {
+            "en" => PromptGroup::English,
+            "zh" | "ja" => PromptGroup::Cjk,
+            _ => PromptGroup::Other,
+        }
+    }
 }
 
 /// Prompts of the pool, in its order. The pool is part of the binary and read by a test, so
 /// an unreadable line can only be one that the test has refused.
-pub(super) fn prompts() -> Vec<String> {
+pub(super) fn prompts() -> Vec<Neutral> {
     POOL.lines()
-        .filter_map(|line| serde_json::from_str::<Line>(line).ok())
-        .map(|line| line.prompt)
+        .filter_map(|line| serde_json::from_str(line).ok())
         .collect()
 }
 
 /// Vectors of the pool's prompts.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Pool {
+    english: Vec<Arc<[f32]>>,
     cjk: Vec<Arc<[f32]>>,
     other: Vec<Arc<[f32]>>,
 }
 
 impl Pool {
     /// Pairs the prompts with their vectors.
-    pub fn new(prompts: &[String], vectors: &[Arc<[f32]>]) -> Self {
+    pub fn new(prompts: &[Neutral], vectors: &[Arc<[f32]>]) -> Self {
         let mut pool = Self::default();
         for (prompt, vector) in prompts.iter().zip(vectors) {
-            match script_group(prompt) {
-                ScriptGroup::Cjk => pool.cjk.push(vector.clone()),
-                ScriptGroup::Latin | ScriptGroup::Other => pool.other.push(vector.clone()),
-            }
+            let group = match prompt.group() {
+                PromptGroup::English => &mut pool.english,
+                PromptGroup::Cjk => &mut pool.cjk,
+                PromptGroup::Other => &mut pool.other,
+            };
+            group.push(vector.clone());
         }
         pool
     }
@@ -56,18 +70,17 @@ impl Pool {
             match row.role {
                 RowRole::Text => {
                     // Of several own texts the largest hub counts, as the nearest text does.
-                    let hub = self.hub(&row.vector);
-                    vectors.text_hub.cjk = vectors.text_hub.cjk.max(hub.cjk);
-                    vectors.text_hub.other = vectors.text_hub.other.max(hub.other);
+                    vectors.text_hub = vectors.text_hub.max(self.hub(&row.vector));
                 }
                 RowRole::Centroid => vectors.centroid_hub = self.hub(&row.vector),
-                RowRole::Example(_) => {}
+                RowRole::Facet(_) | RowRole::Example(_) => {}
             }
         }
     }
 
     fn hub(&self, vector: &[f32]) -> Hub {
         Hub {
+            english: nearest(&self.english, vector),
             cjk: nearest(&self.cjk, vector),
             other: nearest(&self.other, vector),
         }

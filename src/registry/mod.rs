@@ -30,6 +30,14 @@ pub use vectoriser::Vectorised;
 use changes::Changes;
 use vectoriser::Vectoriser;
 
+/// Prompts that ask for nothing in particular, in nine languages.
+pub fn neutral_prompts() -> Vec<String> {
+    hub::prompts()
+        .into_iter()
+        .map(|neutral| neutral.prompt)
+        .collect()
+}
+
 /// Entries a change may hold before indexing it leaves the runtime's threads.
 const APPLY_INLINE: usize = 64;
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::catalog::Entry;
-use crate::index::{Row, RowRole, normalised_mean};
+use crate::index::{Row, RowRole, mean_direction};
 use crate::route::profile::Projection;
 use crate::text::script::{Segment, segment};
 use crate::text::tokenize;
@@ -14,6 +14,8 @@ pub(super) struct Projected {
     projection: Projection,
     /// The entry's own texts.
     pub own: Vec<String>,
+    /// When to use it, then what it can do.
+    pub facets: Vec<String>,
     /// Its examples.
     pub examples: Vec<String>,
 }
@@ -28,52 +30,76 @@ impl Projected {
         let own = match (description, projection) {
             (None, _) => vec![name],
             (Some(text), Projection::Nearest) => vec![format!("{name}: {text}"), name],
-            (Some(text), Projection::Mean) => {
+            (Some(text), Projection::Mean | Projection::MeanAndNearest) => {
                 vec![format!("{name}: {text}"), text.clone(), name]
             }
         };
         Self {
             projection,
             own,
+            facets: [&entry.use_when, &entry.capabilities]
+                .into_iter()
+                .flatten()
+                .cloned()
+                .collect(),
             examples: entry.examples.clone(),
         }
     }
 
     /// All texts, own ones first.
     pub fn texts(&self) -> impl Iterator<Item = &String> {
-        self.own.iter().chain(&self.examples)
+        self.own.iter().chain(&self.facets).chain(&self.examples)
     }
 
     /// Number of texts.
     pub fn len(&self) -> usize {
-        self.own.len() + self.examples.len()
+        self.own.len() + self.facets.len() + self.examples.len()
     }
 
-    /// Rows from the vectors of [`Projected::texts`], in its order.
-    pub fn rows(&self, vectors: &[Arc<[f32]>]) -> Vec<Row> {
-        let (own, examples) = vectors.split_at(self.own.len().min(vectors.len()));
-        let mut rows: Vec<Row> = match self.projection {
-            Projection::Nearest => own.to_vec(),
-            Projection::Mean => normalised_mean(own.iter().map(|vector| &**vector))
-                .into_iter()
-                .collect(),
-        }
-        .into_iter()
-        .map(|vector| Row {
-            role: RowRole::Text,
-            vector,
-        })
-        .collect();
-        rows.extend((0u16..).zip(examples).map(|(number, vector)| Row {
-            role: RowRole::Example(number),
+    /// Rows from the vectors of [`Projected::texts`], in its order. `first` is how many numbers
+    /// of a vector the first of two encoders made.
+    pub fn rows(&self, vectors: &[Arc<[f32]>], first: Option<usize>) -> Vec<Row> {
+        let (own, rest) = vectors.split_at(self.own.len().min(vectors.len()));
+        let (facets, examples) = rest.split_at(self.facets.len().min(rest.len()));
+        let row = |role, vector: &Arc<[f32]>| Row {
+            role,
             vector: vector.clone(),
-        }));
-        let centroid = normalised_mean(examples.iter().map(|vector| &**vector));
-        rows.extend(centroid.map(|vector| Row {
-            role: RowRole::Centroid,
-            vector,
-        }));
+        };
+        let mut rows: Vec<Row> = self
+            .own_rows(own, first)
+            .iter()
+            .map(|vector| row(RowRole::Text, vector))
+            .collect();
+        let numbered = (0u16..).zip(facets);
+        rows.extend(numbered.map(|(number, vector)| row(RowRole::Facet(number), vector)));
+        let numbered = (0u16..).zip(examples);
+        rows.extend(numbered.map(|(number, vector)| row(RowRole::Example(number), vector)));
+        let centroid = mean_direction(examples, first);
+        rows.extend(centroid.map(|vector| row(RowRole::Centroid, &vector)));
         rows
+    }
+
+    fn own_rows(&self, own: &[Arc<[f32]>], first: Option<usize>) -> Vec<Arc<[f32]>> {
+        let mean = || mean_direction(own, first);
+        match self.projection {
+            Projection::Nearest => own.to_vec(),
+            Projection::Mean => mean().into_iter().collect(),
+            Projection::MeanAndNearest => {
+                let Some(mean) = mean() else {
+                    return Vec::new();
+                };
+                let split = first.unwrap_or(mean.len()).min(mean.len());
+                // Of the second encoder's vectors, those of the whole text and of the name.
+                let ends = if own.len() > 1 {
+                    vec![&own[0], &own[own.len() - 1]]
+                } else {
+                    vec![&own[0]]
+                };
+                ends.into_iter()
+                    .map(|own| [&mean[..split], &own[split..]].concat().into())
+                    .collect()
+            }
+        }
     }
 }
 

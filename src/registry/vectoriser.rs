@@ -220,7 +220,10 @@ impl Task {
     async fn load_pool(&mut self, model: &ModelInfo) -> Result<(), EmbedError> {
         if self.pool.is_none() {
             let prompts = hub::prompts();
-            let vectors = self.embed(model, TextRole::Query, prompts.clone()).await?;
+            let texts = prompts.iter().map(|neutral| neutral.prompt.clone());
+            let vectors = self
+                .embed(model, TextRole::Neutral, texts.collect())
+                .await?;
             self.pool = Some(Arc::new(Pool::new(&prompts, &vectors)));
         }
         Ok(())
@@ -248,7 +251,7 @@ impl Task {
             let (own, after) = rest.split_at(projected.len().min(rest.len()));
             rest = after;
             let mut vectors = EntryVectors {
-                rows: projected.rows(own),
+                rows: projected.rows(own, model.first),
                 ..EntryVectors::default()
             };
             if let Some(pool) = &self.pool {
@@ -267,7 +270,8 @@ impl Task {
         texts: Vec<String>,
     ) -> Result<Vec<Arc<[f32]>>, EmbedError> {
         let role_in_store = match role {
-            TextRole::Query => Role::Query,
+            // Neutral prompts are the only ones that are stored.
+            TextRole::Query | TextRole::Neutral => Role::Query,
             TextRole::Passage => Role::Passage,
         };
         let keys: Vec<VectorKey> = texts

@@ -1,12 +1,14 @@
 //! From sums to probabilities, and from a probability to a decision.
 
+use serde::{Deserialize, Serialize};
+
 use super::result::Outcome;
 
 /// A logistic model of the sum that ranks: probability = sigma(bias + slope * raw).
 ///
 /// The lead over the second entry is left out: it tells prompts out of scope from others
 /// worse than the sum alone (AUROC 0.92 to 0.94 with it, 0.95 to 0.97 without, tldr150).
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Calibration {
     /// Intercept.
     pub bias: f64,

@@ -7,7 +7,8 @@ use super::request::{Mode, Request};
 use super::result::{Ranked, ScoreParts};
 use super::select::{Scored, rank};
 use super::semantic::Similarity;
-use crate::index::{IndexedEntry, Snapshot};
+use crate::embed::Language;
+use crate::index::{IndexedEntry, PromptGroup, Snapshot};
 use crate::text::script::{ScriptGroup, script_group};
 use crate::text::{distinct, tokenize};
 
@@ -18,10 +19,16 @@ pub(super) struct Evidence<'a> {
     /// Distinct tokens of the prompt.
     tokens: Vec<String>,
     /// Scripts the prompt is written in.
-    pub group: ScriptGroup,
+    pub script: ScriptGroup,
     lexical: Vec<LexicalScore>,
     /// Present where the model took part.
-    pub semantic: Option<(Vec<Similarity>, &'static Profile)>,
+    semantic: Option<Semantic>,
+}
+
+struct Semantic {
+    similarities: Vec<Similarity>,
+    profile: &'static Profile,
+    group: PromptGroup,
 }
 
 impl<'a> Evidence<'a> {
@@ -29,15 +36,35 @@ impl<'a> Evidence<'a> {
     pub fn lexical(snapshot: &'a Snapshot, request: &Request, weights: FieldWeights) -> Self {
         let tokens = distinct(tokenize(&request.prompt));
         let lexical = lexical::score(snapshot, &tokens, &weights);
-        let group = script_group(&request.prompt);
+        let script = script_group(&request.prompt);
         Self {
             snapshot,
             weights,
             tokens,
-            group,
+            script,
             lexical,
             semantic: None,
         }
+    }
+
+    /// Adds what the model says; `language` is the prompt's, where the model can tell.
+    pub fn add_semantic(
+        &mut self,
+        similarities: Vec<Similarity>,
+        profile: &'static Profile,
+        language: Option<Language>,
+    ) -> PromptGroup {
+        let group = match (language, self.script) {
+            (Some(Language::ENGLISH), _) => PromptGroup::English,
+            (_, ScriptGroup::Cjk) => PromptGroup::Cjk,
+            (_, ScriptGroup::Latin | ScriptGroup::Other) => PromptGroup::Other,
+        };
+        self.semantic = Some(Semantic {
+            similarities,
+            profile,
+            group,
+        });
+        group
     }
 
     /// Entries that take part, best first. Without similarities, those without a token in
@@ -53,8 +80,9 @@ impl<'a> Evidence<'a> {
                     (Mode::Lexical, _) | (_, None) if coverage <= 0.0 => return None,
                     (Mode::Lexical, _) | (_, None) => coverage,
                     (Mode::Semantic, Some(_)) => self.similarity(indexed),
-                    (Mode::Hybrid, Some((_, profile))) => {
-                        self.similarity(indexed) + profile.coverage * coverage
+                    (Mode::Hybrid, Some(Semantic { profile, group, .. })) => {
+                        let weight = profile.weights(*group).coverage;
+                        self.similarity(indexed) + weight * coverage
                     }
                 };
                 let score = calibration.probability(raw);
@@ -86,9 +114,8 @@ impl<'a> Evidence<'a> {
 
     fn similarity(&self, indexed: &IndexedEntry) -> f32 {
         match (&self.semantic, &indexed.vectors) {
-            (Some((similarities, profile)), Some(vectors)) => {
-                similarities[indexed.slot as usize].combined(vectors, self.group, profile)
-            }
+            (Some(semantic), Some(vectors)) => semantic.similarities[indexed.slot as usize]
+                .combined(vectors, semantic.group, semantic.profile),
             _ => 0.0,
         }
     }
@@ -100,12 +127,12 @@ impl<'a> Evidence<'a> {
             raw: f64::from(raw),
             ..ScoreParts::default()
         };
-        if let (Some((similarities, profile)), Some(vectors)) = (&self.semantic, &indexed.vectors)
-            && similarities[slot].is_known()
+        if let (Some(semantic), Some(vectors)) = (&self.semantic, &indexed.vectors)
+            && semantic.similarities[slot].is_known()
         {
-            let similarity = similarities[slot];
+            let similarity = semantic.similarities[slot];
             parts.similarity = Some(f64::from(similarity.text));
-            parts.hub = f64::from(similarity.hub(vectors, self.group, profile));
+            parts.hub = f64::from(similarity.hub(vectors, semantic.group, semantic.profile));
             parts.nearest_example = similarity.example.and_then(|(cosine, number)| {
                 let example = indexed.entry.examples.get(usize::from(number))?;
                 Some((f64::from(cosine), example.clone()))

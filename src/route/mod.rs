@@ -8,6 +8,7 @@
 mod confidence;
 mod evidence;
 mod exact;
+mod fitted;
 mod lexical;
 pub mod profile;
 mod request;
@@ -16,11 +17,13 @@ mod router;
 mod select;
 mod semantic;
 
+pub use confidence::Calibration;
+pub use fitted::{Fit, Fitted, Key, MAX_FILE_BYTES, MAX_GAPS};
 pub use lexical::FieldWeights;
 pub use request::{DEFAULT_LIMIT, KindFilter, MAX_LIMIT, Mode, Request};
 pub use result::{
-    Band, Decision, Degradation, DegradedReason, InputTruncation, MatchedToken, Outcome, Ranked,
-    RouteResult, ScoreParts, Stage, Warning,
+    Band, Decision, Degradation, DegradedReason, InputTruncation, MatchedToken, Outcome,
+    PredictionSet, Ranked, RouteResult, ScoreParts, Stage, Warning,
 };
 pub use router::{Router, Settings, degradation_of};
 

@@ -94,6 +94,8 @@ pub struct Request {
     pub only: Option<HashSet<EntryId>>,
     /// How many of the best entries to show whatever is decided.
     pub nearest: usize,
+    /// Asks for the smallest set that holds the right entry with this probability.
+    pub coverage: Option<f64>,
 }
 
 impl Request {
@@ -107,6 +109,7 @@ impl Request {
             kinds: KindFilter::default(),
             only: None,
             nearest: DEFAULT_NEAREST,
+            coverage: None,
         }
     }
 
@@ -126,6 +129,12 @@ impl Request {
         if self.limit > MAX_LIMIT {
             let message = format!("{} exceeds the limit of {MAX_LIMIT}", self.limit);
             violations.add(format!("{path}limit"), message);
+        }
+        if let Some(coverage) = self.coverage
+            && !(coverage > 0.0 && coverage < 1.0)
+        {
+            let message = format!("{coverage} is not between 0 and 1");
+            violations.add(format!("{path}coverage"), message);
         }
         if !(0.0..=1.0).contains(&self.min_score) {
             let message = format!("{} is not within 0 to 1", self.min_score);

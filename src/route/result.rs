@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::request::Mode;
 use crate::catalog::Entry;
+use crate::embed::Language;
 use crate::index::Field;
 
 /// What was decided.
@@ -143,6 +144,8 @@ pub enum DegradedReason {
     VectorsPending,
     /// The decision could not be written down.
     NotJournaled,
+    /// The fitted calibration holds for another model or catalogue; the built-in one was used.
+    CalibrationStale,
 }
 
 impl DegradedReason {
@@ -155,6 +158,7 @@ impl DegradedReason {
             DegradedReason::ModelOverloaded => "model_overloaded",
             DegradedReason::VectorsPending => "vectors_pending",
             DegradedReason::NotJournaled => "not_journaled",
+            DegradedReason::CalibrationStale => "calibration_stale",
         }
     }
 }
@@ -187,6 +191,15 @@ pub struct InputTruncation {
     pub used_tokens: u32,
 }
 
+/// The smallest set that holds the right entry with a promised probability.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PredictionSet {
+    /// The probability promised, for prompts like those the calibration was fitted to.
+    pub coverage: f64,
+    /// The entries, best first.
+    pub entries: Vec<Arc<Entry>>,
+}
+
 /// The answer of one call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RouteResult {
@@ -202,6 +215,10 @@ pub struct RouteResult {
     pub mode: Mode,
     /// Model whose similarity took part.
     pub model: Option<String>,
+    /// The prompt's language, where the model can tell.
+    pub language: Option<Language>,
+    /// The set asked for with `coverage`, or why none can be promised.
+    pub set: Option<Result<PredictionSet, String>>,
     /// Why less took part than was asked for.
     pub degraded: Vec<Degradation>,
     /// Warnings.

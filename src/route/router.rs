@@ -5,16 +5,19 @@ use std::sync::Arc;
 use super::confidence::{Calibration, Thresholds};
 use super::evidence::Evidence;
 use super::exact::{self, Exact};
+use super::fitted::{Fit, Fitted, Key};
 use super::lexical::FieldWeights;
 use super::profile::{LEXICAL, Profile};
 use super::request::{Mode, Request};
 use super::result::{
-    Decision, Degradation, DegradedReason, InputTruncation, Outcome, Ranked, RouteResult, Stage,
-    Warning,
+    Decision, Degradation, DegradedReason, InputTruncation, Outcome, PredictionSet, Ranked,
+    RouteResult, Stage, Warning,
 };
 use super::select::{Scored, select};
 use super::semantic::{self, Similarity};
-use crate::embed::{EmbedError, Embedded, Embedder, ModelInfo, ModelState, Priority, TextRole};
+use crate::embed::{
+    EmbedError, Embedded, Embedder, Language, ModelInfo, ModelState, Priority, TextRole,
+};
 use crate::index::{Index, Snapshot};
 use crate::text::script::ScriptGroup;
 
@@ -48,6 +51,7 @@ pub struct Router {
     index: Arc<Index>,
     embedder: Embedder,
     settings: Settings,
+    fitted: Option<Arc<Fitted>>,
 }
 
 /// A prompt's vector and the model that made it.
@@ -63,7 +67,32 @@ impl Router {
             index,
             embedder,
             settings,
+            fitted: None,
         }
+    }
+
+    /// The same router with a calibration that was fitted to its catalogue.
+    pub fn with_fitted(self, fitted: Fitted) -> Self {
+        Self {
+            fitted: Some(Arc::new(fitted)),
+            ..self
+        }
+    }
+
+    /// Whether the fitted calibration, if there is one, holds for this model and the newest
+    /// catalogue.
+    ///
+    /// # Errors
+    /// Says what has changed.
+    pub fn check_fitted(&self, model: &ModelInfo) -> Result<(), Degradation> {
+        let Some(fitted) = &self.fitted else {
+            return Ok(());
+        };
+        let now = Key::of(model, &self.index.snapshot());
+        fitted.key.check(&now).map_err(|detail| Degradation {
+            reason: DegradedReason::CalibrationStale,
+            detail,
+        })
     }
 
     /// Routes one prompt against the newest snapshot.
@@ -146,14 +175,17 @@ impl Router {
             ..Answer::default()
         };
         let mut calibration = &LEXICAL;
+        let mut fit = None;
         match vector {
             None => {}
             Some(Err(error)) => answer.degraded.push(degradation_of(&error)),
             Some(Ok(PromptVector { embedded, model })) => {
                 let profile = Profile::of(&model.id);
-                evidence.semantic = Some((scan(snapshot, &embedded).await, profile));
+                let similarities = scan(snapshot, &embedded).await;
+                let group = evidence.add_semantic(similarities, profile, embedded.language);
+                let weights = profile.weights(group);
                 if let Some(observe) = observe.as_mut() {
-                    let ranked = evidence.rank(request, Mode::Semantic, &profile.semantic);
+                    let ranked = evidence.rank(request, Mode::Semantic, &weights.semantic);
                     let matches = evidence.describe(&select(snapshot, &ranked, request));
                     observe(Stage::Semantic {
                         matches,
@@ -161,13 +193,17 @@ impl Router {
                     });
                 }
                 answer.note(snapshot, &embedded);
-                if reads(&model, evidence.group) {
+                answer.language = embedded.language;
+                if reads(&model, evidence.script) {
                     answer.mode = request.mode;
                     answer.model = Some(model.id.clone());
                     calibration = match request.mode {
-                        Mode::Semantic => &profile.semantic,
-                        Mode::Hybrid | Mode::Lexical => &profile.hybrid,
+                        Mode::Semantic => &weights.semantic,
+                        Mode::Hybrid | Mode::Lexical => &weights.hybrid,
                     };
+                    if request.mode == Mode::Hybrid {
+                        fit = self.fit(snapshot, &model, embedded.language, &mut answer);
+                    }
                 } else {
                     // A vector of a text that the model cannot read is noise: tokens decide.
                     let model = model.id.clone();
@@ -176,8 +212,13 @@ impl Router {
             }
         }
 
+        let floor = fit.map_or(self.settings.floor, |fit| fit.floor);
+        let calibration = fit.map_or(calibration, |fit| &fit.calibration);
         let ranked = evidence.rank(request, answer.mode, calibration);
-        let decision = self.decide(&ranked, calibration);
+        let decision = self.decide(&ranked, calibration, floor);
+        if let Some(coverage) = request.coverage {
+            answer.set = Some(self.set(snapshot, &ranked, fit, coverage));
+        }
         let matches = match decision.outcome {
             Outcome::Abstained => Vec::new(),
             _ => evidence.describe(&select(snapshot, &ranked, request)),
@@ -216,12 +257,52 @@ impl Router {
         Ok(vectors.into_iter().map(with_model).collect())
     }
 
-    fn decide(&self, ranked: &[Scored], calibration: &Calibration) -> Decision {
-        let Settings {
-            floor,
-            accept_threshold,
-            ..
-        } = self.settings;
+    /// The fitted calibration for a prompt; where there is one that does not hold here, the
+    /// answer says why.
+    fn fit(
+        &self,
+        snapshot: &Snapshot,
+        model: &ModelInfo,
+        language: Option<Language>,
+        answer: &mut Answer,
+    ) -> Option<&Fit> {
+        let fitted = self.fitted.as_deref()?;
+        match fitted.key.check(&Key::of(model, snapshot)) {
+            Ok(()) => Some(fitted.of(language)),
+            Err(detail) => {
+                answer.degraded.push(Degradation {
+                    reason: DegradedReason::CalibrationStale,
+                    detail,
+                });
+                None
+            }
+        }
+    }
+
+    /// The entries near enough to the best.
+    fn set(
+        &self,
+        snapshot: &Snapshot,
+        ranked: &[Scored],
+        fit: Option<&Fit>,
+        coverage: f64,
+    ) -> Result<PredictionSet, String> {
+        let fit = fit.ok_or(
+            "a set needs a calibration that holds for this model and catalogue, and HYBRID mode; \
+             `signalbox calibrate` makes one",
+        )?;
+        let best = ranked.first().map_or(0.0, |best| best.raw);
+        let gap = fit.gap(coverage);
+        let entries = ranked
+            .iter()
+            .take_while(|scored| best - scored.raw <= gap)
+            .filter_map(|scored| Some(snapshot.entry(scored.slot)?.entry.clone()))
+            .collect();
+        Ok(PredictionSet { coverage, entries })
+    }
+
+    fn decide(&self, ranked: &[Scored], calibration: &Calibration, floor: f64) -> Decision {
+        let accept_threshold = self.settings.accept_threshold;
         let thresholds = Thresholds {
             floor,
             accept: accept_threshold,
@@ -308,6 +389,8 @@ impl Router {
 struct Answer {
     mode: Mode,
     model: Option<String>,
+    language: Option<Language>,
+    set: Option<Result<PredictionSet, String>>,
     degraded: Vec<Degradation>,
     warnings: Vec<Warning>,
     truncated: Option<InputTruncation>,
@@ -351,6 +434,8 @@ impl Answer {
             revision: snapshot.revision(),
             mode: self.mode,
             model: self.model,
+            language: self.language,
+            set: self.set,
             degraded: self.degraded,
             warnings: self.warnings,
             truncated: self.truncated,

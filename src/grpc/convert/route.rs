@@ -6,8 +6,8 @@ use crate::grpc::pb;
 use crate::grpc::pb::stream_route_response::Stage as PbStage;
 use crate::index::Field;
 use crate::route::{
-    Band, DEFAULT_LIMIT, Decision, Degradation, DegradedReason, KindFilter, Mode, Outcome, Ranked,
-    Request, RouteResult, ScoreParts, Stage, Warning,
+    Band, DEFAULT_LIMIT, Decision, Degradation, DegradedReason, KindFilter, Mode, Outcome,
+    PredictionSet, Ranked, Request, RouteResult, ScoreParts, Stage, Warning,
 };
 
 /// Reads a request; `path` is prefixed to the fields of its violations.
@@ -19,6 +19,7 @@ pub fn request_from(
 ) -> Request {
     let mut request = Request::new(message.prompt);
     request.min_score = message.min_score;
+    request.coverage = message.coverage;
     request.kinds = KindFilter {
         no_commands: message.no_commands,
         no_tools: message.no_tools,
@@ -81,6 +82,11 @@ pub fn result_to(result: RouteResult, route_id: String, full: bool) -> pb::Route
             used_tokens: tokens_to(truncated.used_tokens),
         }),
         route_id,
+        prediction_set: result.set.map(set_to),
+        language: result
+            .language
+            .map(|language| language.to_string())
+            .unwrap_or_default(),
         nearest: if full {
             matches_to(result.nearest, true)
         } else {
@@ -114,10 +120,28 @@ pub fn degradation_to(degradation: Degradation) -> pb::Degradation {
         DegradedReason::ModelOverloaded => pb::DegradedReason::ModelOverloaded,
         DegradedReason::VectorsPending => pb::DegradedReason::VectorsPending,
         DegradedReason::NotJournaled => pb::DegradedReason::NotJournaled,
+        DegradedReason::CalibrationStale => pb::DegradedReason::CalibrationStale,
     };
     pb::Degradation {
         reason: reason.into(),
         detail: degradation.detail,
+    }
+}
+
+fn set_to(set: Result<PredictionSet, String>) -> pb::PredictionSet {
+    match set {
+        Ok(PredictionSet { coverage, entries }) => pb::PredictionSet {
+            coverage,
+            entries: entries
+                .iter()
+                .map(|entry| reference_to(entry.kind, &entry.id))
+                .collect(),
+            unavailable: String::new(),
+        },
+        Err(unavailable) => pb::PredictionSet {
+            unavailable,
+            ..pb::PredictionSet::default()
+        },
     }
 }
 
