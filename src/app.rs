@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use crate::admin::{Admin, Shown};
 use crate::catalog::import::{self, Imported, Severity};
 use crate::config::{Config, ModelConfig};
-use crate::embed::{EmbedConfig, Embedder, ModelState};
+use crate::embed::{Embedder, ModelState};
 use crate::grpc::{self, Domain, Doors, Edge, HealthDoor};
 use crate::hydrate::Hydrator;
 use crate::index::Index;
@@ -241,20 +241,7 @@ pub fn embedder(config: &ModelConfig) -> Embedder {
     if !config.is_enabled() {
         return Embedder::disabled();
     }
-    let threads = match config.threads {
-        0 => std::thread::available_parallelism().map_or(1, usize::from),
-        threads => threads,
-    };
-    Embedder::spawn(EmbedConfig {
-        model: config.id.clone(),
-        english: config.english().map(str::to_owned),
-        dir: config.dir.clone(),
-        device: config.device,
-        threads,
-        max_queued_texts: config.max_queued,
-        cache_entries: config.cache_entries,
-        adapter: config.adapter,
-    })
+    Embedder::spawn(config.embed_config())
 }
 
 /// Reads catalogue files; what is wrong with single skills is logged, a broken file ends it.

@@ -18,6 +18,7 @@
 //! | [`index`] | token weights and vectors side by side; snapshots |
 //! | [`embed`] | model files, tokenizer, encoder, its queue |
 //! | [`store`] | the one SQLite file |
+//! | [`adapt`] | tuning the encoder on labelled prompts |
 //! | [`catalog`] | entries, and the files they are read from |
 //! | [`session`] | the loop guard: configuration, tool profile, loop rules, budgets |
 //! | [`telemetry`] | log, traces, metrics |
@@ -27,6 +28,7 @@
 //! | [`eval`] | measuring the router on labelled prompts |
 //! | [`error`] | errors that name the field and the limit |
 
+pub mod adapt;
 pub mod admin;
 pub mod app;
 pub mod calibrate;

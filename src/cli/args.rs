@@ -26,6 +26,8 @@ pub enum Command {
     Route(RouteArgs),
     /// Measure routing on labelled prompts, or the loop guard on labelled runs
     Eval(EvalArgs),
+    /// Tune the model on labelled prompts
+    Adapt(super::adapt::AdaptArgs),
     /// Fit floor and confidence to labelled prompts
     Calibrate(CalibrateArgs),
     /// Fetch and verify model files

@@ -55,7 +55,7 @@ pub(super) async fn run(args: &EvalRoutingArgs, mut config: Config) -> Result<Ex
     })
 }
 
-async fn read_entries(path: &Path) -> anyhow::Result<Imported> {
+pub(super) async fn read_entries(path: &Path) -> anyhow::Result<Imported> {
     if path
         .extension()
         .is_none_or(|extension| extension != "jsonl")

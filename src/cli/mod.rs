@@ -3,6 +3,7 @@
 //! Exit codes: 0 done (also "no match"), 1 the work failed or the server could not start,
 //! 64 the command line or the configuration is wrong.
 
+mod adapt;
 mod args;
 mod calibrate;
 mod client;
@@ -116,6 +117,11 @@ fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
                 Err(Failure::Usage(anyhow::anyhow!(message)))
             }
         },
+        Command::Adapt(args) => {
+            let config = load(args.overrides())?;
+            start_log(&config.log, "warn");
+            adapt::run(&args, &config)
+        }
         Command::Calibrate(args) => {
             let config = load(args.engine.overrides(Overrides::new()))?;
             start_log(&config.log, "warn");

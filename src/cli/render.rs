@@ -111,7 +111,11 @@ fn write_set(out: &mut String, set: &pb::PredictionSet) -> std::fmt::Result {
     if !set.unavailable.is_empty() {
         return writeln!(out, "No set can be promised: {}.", set.unavailable);
     }
-    let names: Vec<&str> = set.entries.iter().map(|entry| entry.name.as_str()).collect();
+    let names: Vec<&str> = set
+        .entries
+        .iter()
+        .map(|entry| entry.name.as_str())
+        .collect();
     writeln!(
         out,
         "With probability {} one of these {}: {}",

@@ -174,4 +174,6 @@ pub struct EmbedConfig {
     pub cache_entries: usize,
     /// Whether the manifest's adapters for this model are merged into its weights.
     pub adapter: bool,
+    /// Adapter files of the user's own, merged after the manifest's, in this order.
+    pub adapters: Vec<PathBuf>,
 }

@@ -24,6 +24,7 @@ use crate::index::{Applied, Change, Index};
 use crate::store::{Store, StoreError};
 
 pub use changes::{CatalogChange, ResumeToken, Watch, WatchError, WatchEvent};
+pub(crate) use projection::texts_of;
 pub use vectoriser::Vectorised;
 
 use changes::Changes;

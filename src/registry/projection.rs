@@ -103,6 +103,15 @@ impl Projected {
     }
 }
 
+/// The texts that an entry is learnt by: "name: description", name and description. One that is
+/// missing is the name.
+pub(crate) fn texts_of(entry: &Entry) -> [String; 3] {
+    match Projected::new(entry, Projection::Mean).own.as_slice() {
+        [full, description, name] => [full.clone(), name.clone(), description.clone()],
+        own => std::array::from_fn(|_| own.first().cloned().unwrap_or_default()),
+    }
+}
+
 /// A name as words: `git-branch` and `gitBranch` are "git branch". A name in a script that
 /// is written without spaces stays as it is.
 fn words_of(name: &str) -> String {

@@ -221,7 +221,9 @@ impl Task {
         if self.pool.is_none() {
             let prompts = hub::prompts();
             let texts = prompts.iter().map(|neutral| neutral.prompt.clone());
-            let vectors = self.embed(model, TextRole::Neutral, texts.collect()).await?;
+            let vectors = self
+                .embed(model, TextRole::Neutral, texts.collect())
+                .await?;
             self.pool = Some(Arc::new(Pool::new(&prompts, &vectors)));
         }
         Ok(())

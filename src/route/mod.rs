@@ -22,9 +22,8 @@ pub use fitted::{Fit, Fitted, Key, MAX_FILE_BYTES, MAX_GAPS};
 pub use lexical::FieldWeights;
 pub use request::{DEFAULT_LIMIT, KindFilter, MAX_LIMIT, Mode, Request};
 pub use result::{
-    Band, Decision, Degradation, DegradedReason, InputTruncation, MatchedToken, Outcome, PredictionSet,
-    Ranked,
-    RouteResult, ScoreParts, Stage, Warning,
+    Band, Decision, Degradation, DegradedReason, InputTruncation, MatchedToken, Outcome,
+    PredictionSet, Ranked, RouteResult, ScoreParts, Stage, Warning,
 };
 pub(crate) use evidence::group_of;
 pub(crate) use router::reads;
