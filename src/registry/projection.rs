@@ -16,6 +16,8 @@ pub(super) struct Projected {
     pub own: Vec<String>,
     /// Its examples.
     pub examples: Vec<String>,
+    /// Texts on what it is not for.
+    pub not_when: Vec<String>,
 }
 
 impl Projected {
@@ -36,22 +38,30 @@ impl Projected {
             projection,
             own,
             examples: entry.examples.clone(),
+            not_when: entry.not_when.iter().map(|not| not.text.clone()).collect(),
         }
     }
 
     /// All texts, own ones first.
     pub fn texts(&self) -> impl Iterator<Item = &String> {
-        self.own.iter().chain(&self.examples)
+        self.own.iter().chain(&self.examples).chain(&self.not_when)
     }
 
     /// Number of texts.
     pub fn len(&self) -> usize {
-        self.own.len() + self.examples.len()
+        self.own.len() + self.examples.len() + self.not_when.len()
+    }
+
+    /// Vectors of what it is not for, from those of [`Projected::texts`].
+    pub fn not_when_of(&self, vectors: &[Arc<[f32]>]) -> Vec<Arc<[f32]>> {
+        let before = self.len() - self.not_when.len();
+        vectors.get(before..).unwrap_or_default().to_vec()
     }
 
     /// Rows from the vectors of [`Projected::texts`], in its order.
     pub fn rows(&self, vectors: &[Arc<[f32]>]) -> Vec<Row> {
-        let (own, examples) = vectors.split_at(self.own.len().min(vectors.len()));
+        let ranked = (self.len() - self.not_when.len()).min(vectors.len());
+        let (own, examples) = vectors[..ranked].split_at(self.own.len().min(ranked));
         let mut rows: Vec<Row> = match self.projection {
             Projection::Nearest => own.to_vec(),
             Projection::Mean => normalised_mean(own.iter().map(|vector| &**vector))

@@ -5,10 +5,14 @@
 //! model: without a vector it answers from tokens alone and says why. Equal snapshot, model
 //! and request give equal results.
 
+mod adjust;
+mod asked;
 mod confidence;
 mod evidence;
 mod exact;
+mod explain;
 mod lexical;
+mod planning;
 pub mod profile;
 mod request;
 mod result;
@@ -17,10 +21,11 @@ mod select;
 mod semantic;
 
 pub use lexical::FieldWeights;
-pub use request::{DEFAULT_LIMIT, KindFilter, MAX_LIMIT, Mode, Request};
+pub use request::{Conversation, DEFAULT_LIMIT, KindFilter, MAX_LIMIT, Mode, Request};
 pub use result::{
-    Band, Decision, Degradation, DegradedReason, InputTruncation, MatchedToken, Outcome, Ranked,
-    RouteResult, ScoreParts, Stage, Warning,
+    Adjustment, Band, Cause, Decision, Degradation, DegradedReason, DropReason, Dropped,
+    InputTruncation, MatchedToken, Outcome, Ranked, RouteResult, ScoreParts, Stage, Unwanted,
+    Warning,
 };
 pub use router::{Router, Settings, degradation_of};
 

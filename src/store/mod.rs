@@ -7,7 +7,7 @@
 //! | `schema` | the tables and their migrations |
 //! | `writer` | the one writing thread and its group commit |
 //! | `reader` | the reading threads |
-//! | `catalog`, `vectors` | typed functions for their tables |
+//! | `catalog`, `vectors`, `preferences` | typed functions for their tables |
 //!
 //! What always holds:
 //!
@@ -21,6 +21,7 @@ mod catalog;
 mod error;
 mod file;
 mod log;
+mod preferences;
 mod reader;
 mod schema;
 mod vectors;

@@ -96,6 +96,13 @@ const MIGRATIONS: &[&str] = &[
          time           INTEGER NOT NULL,
          UNIQUE (loop_id, request_id)
      );",
+    // 3: preferences of tenants and users, as JSON.
+    "CREATE TABLE preferences (
+         tenant      TEXT NOT NULL,
+         user        TEXT NOT NULL,
+         preferences TEXT NOT NULL,
+         PRIMARY KEY (tenant, user)
+     ) WITHOUT ROWID;",
 ];
 
 /// Newest schema this version knows.
