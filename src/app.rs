@@ -14,6 +14,7 @@ use crate::grpc::{self, Domain, Doors, Edge};
 use crate::index::Index;
 use crate::journal::Journal;
 use crate::lifecycle::{Blocker, Readiness, Signals, exit_on_second};
+use crate::preferences::PreferenceBook;
 use crate::registry::Registry;
 use crate::route::Router;
 use crate::session::LoopHub;
@@ -30,6 +31,8 @@ pub struct Engine {
     pub embedder: Embedder,
     /// Routes prompts.
     pub router: Router,
+    /// What tenants and users prefer.
+    pub preferences: PreferenceBook,
     store: Option<Store>,
 }
 
@@ -57,11 +60,13 @@ impl Engine {
         let entries = registry.fill(imported.entries).await?;
         let revision = index.snapshot().revision();
         tracing::info!(entries, revision, "catalogue loaded");
+        let preferences = PreferenceBook::open(store.clone()).await?;
         let router = Router::new(index, embedder.clone(), config.route.settings());
         Ok(Self {
             registry,
             embedder,
             router,
+            preferences,
             store,
         })
     }
@@ -130,6 +135,7 @@ pub async fn serve(config: Config, announce: impl Fn(String)) -> anyhow::Result<
     let domain = Domain {
         router: engine.router.clone(),
         registry: engine.registry.clone(),
+        preferences: engine.preferences.clone(),
         embedder: engine.embedder.clone(),
         journal,
         loops,

@@ -26,6 +26,7 @@ use crate::embed::Embedder;
 use crate::error::Violations;
 use crate::journal::{Journal, LoopEvent};
 use crate::lifecycle::Readiness;
+use crate::preferences::PreferenceBook;
 use crate::registry::Registry;
 use crate::route::Router;
 use crate::session::LoopHub;
@@ -58,6 +59,8 @@ pub struct Domain {
     pub router: Router,
     /// The live catalogue.
     pub registry: Registry,
+    /// What tenants and users prefer.
+    pub preferences: PreferenceBook,
     /// The encoder.
     pub embedder: Embedder,
     /// What happened in loops.

@@ -35,8 +35,9 @@ pub(super) fn is_verb(lexicon: &Lexicon, word: &str) -> bool {
     }
     // The table holds stems; imperatives and infinitives add an ending.
     lexicon.verbs.iter().any(|stem| {
-        word.strip_prefix(stem)
-            .is_some_and(|ending| matches!(ending, "" | "e" | "en" | "n" | "t" | "et" | "ne" | "le"))
+        word.strip_prefix(stem).is_some_and(|ending| {
+            matches!(ending, "" | "e" | "en" | "n" | "t" | "et" | "ne" | "le")
+        })
     })
 }
 
@@ -65,8 +66,19 @@ fn verb_led(tokens: &[Token], kept: &[usize], lexicon: &Lexicon) -> bool {
                 || opens(lexicon.definite)
                 || opens(lexicon.anaphora)
                 || opens(lexicon.prepositions)
-                || ["everything", "me", "up", "out", "down", "off", "back", "us", "how", "what"]
-                    .contains(&next.lower.as_str())
+                || [
+                    "everything",
+                    "me",
+                    "up",
+                    "out",
+                    "down",
+                    "off",
+                    "back",
+                    "us",
+                    "how",
+                    "what",
+                ]
+                .contains(&next.lower.as_str())
                 || is_name
                 || next.lower.ends_with('s')
                 || next.upper
@@ -75,12 +87,7 @@ fn verb_led(tokens: &[Token], kept: &[usize], lexicon: &Lexicon) -> bool {
 }
 
 /// What a segment looks like.
-pub(super) fn shape(
-    tokens: &[Token],
-    kept: &[usize],
-    lexicon: &Lexicon,
-    framed: bool,
-) -> Shape {
+pub(super) fn shape(tokens: &[Token], kept: &[usize], lexicon: &Lexicon, framed: bool) -> Shape {
     let own: Vec<Token> = kept.iter().map(|at| tokens[*at].clone()).collect();
     let first = &own[0];
     if any_at(&own, 0, lexicon.detail) > 0 {
@@ -127,18 +134,43 @@ fn is_object(own: &[Token], lexicon: &Lexicon) -> bool {
 fn finite_verbs(lexicon: &Lexicon) -> &'static [&'static str] {
     if is_german(lexicon) {
         &[
-            "ist", "sind", "war", "waren", "hat", "haben", "geht", "wird", "werden", "kann", "muss",
-            "funktioniert", "läuft", "schlägt", "scheint", "fehlt", "braucht", "kommt", "bin", "habe",
-            "soll", "sollte", "wurde", "wurden", "stürzt",
+            "ist",
+            "sind",
+            "war",
+            "waren",
+            "hat",
+            "haben",
+            "geht",
+            "wird",
+            "werden",
+            "kann",
+            "muss",
+            "funktioniert",
+            "läuft",
+            "schlägt",
+            "scheint",
+            "fehlt",
+            "braucht",
+            "kommt",
+            "bin",
+            "habe",
+            "soll",
+            "sollte",
+            "wurde",
+            "wurden",
+            "stürzt",
         ]
     } else if std::ptr::eq(lexicon, &ENGLISH) {
         &[
             "is", "are", "was", "were", "isn't", "aren't", "wasn't", "has", "have", "hasn't",
             "doesn't", "don't", "didn't", "can't", "cannot", "won't", "keeps", "fails", "failed",
-            "broke", "seems", "looks", "crashes", "will", "must", "should", "does", "did", "stopped",
+            "broke", "seems", "looks", "crashes", "will", "must", "should", "does", "did",
+            "stopped",
         ]
     } else {
-        &["est", "sont", "es", "está", "son", "è", "sono", "is", "zijn", "a", "ha"]
+        &[
+            "est", "sont", "es", "está", "son", "è", "sono", "is", "zijn", "a", "ha",
+        ]
     }
 }
 
@@ -161,8 +193,19 @@ fn ends_with_infinitive(own: &[Token]) -> bool {
 /// Whether a German frame asks for an infinitive at the end.
 pub(super) fn is_modal(word: &str) -> bool {
     [
-        "möchte", "will", "kannst", "könntest", "können", "könnten", "würdest", "würde", "muss", "müssen",
-        "wollen", "sollten", "sollst",
+        "möchte",
+        "will",
+        "kannst",
+        "könntest",
+        "können",
+        "könnten",
+        "würdest",
+        "würde",
+        "muss",
+        "müssen",
+        "wollen",
+        "sollten",
+        "sollst",
     ]
     .contains(&word)
 }
@@ -191,16 +234,35 @@ pub(super) fn opens_verb(tokens: &[Token], at: usize, lexicon: &Lexicon) -> bool
         return zu;
     }
     // French, Spanish and Italian use the infinitive; Dutch says "te".
-    ["er", "ir", "re", "ar"].iter().any(|ending| word.ends_with(ending)) && word.len() > 4
+    ["er", "ir", "re", "ar"]
+        .iter()
+        .any(|ending| word.ends_with(ending))
+        && word.len() > 4
         || tokens[at..].iter().take(5).any(|token| token.lower == "te")
 }
 
 fn is_gerund(word: &str) -> bool {
     word.len() > 4
         && word.ends_with("ing")
-        && !["string", "thing", "spring", "nothing", "anything", "something", "everything", "morning",
-            "evening", "meeting", "during", "building", "king", "warning", "warnings", "staging"]
-            .contains(&word)
+        && ![
+            "string",
+            "thing",
+            "spring",
+            "nothing",
+            "anything",
+            "something",
+            "everything",
+            "morning",
+            "evening",
+            "meeting",
+            "during",
+            "building",
+            "king",
+            "warning",
+            "warnings",
+            "staging",
+        ]
+        .contains(&word)
 }
 
 /// Whether a clause of time follows, not a mere noun ("before Friday").
@@ -221,11 +283,35 @@ pub(super) fn opens_clause(tokens: &[Token], at: usize, lexicon: &Lexicon) -> bo
     let finite = |token: &Token| {
         let word = token.lower.as_str();
         finite_verbs(lexicon).contains(&word)
-            || ["passes", "pass", "succeeds", "succeed", "completes", "finishes", "finished", "done",
-                "ends", "worked", "works", "passed", "arrives"]
-                .contains(&word)
+            || [
+                "passes",
+                "pass",
+                "succeeds",
+                "succeed",
+                "completes",
+                "finishes",
+                "finished",
+                "done",
+                "ends",
+                "worked",
+                "works",
+                "passed",
+                "arrives",
+            ]
+            .contains(&word)
     };
-    let opens = ["it", "the", "my", "all", "that", "everything", "this", "your", "our"].contains(&word);
+    let opens = [
+        "it",
+        "the",
+        "my",
+        "all",
+        "that",
+        "everything",
+        "this",
+        "your",
+        "our",
+    ]
+    .contains(&word);
     opens
         && tokens[at + 1..]
             .iter()
@@ -266,7 +352,11 @@ pub(super) fn imperative(
         }
     }
     // "you merge the branch": the subject says nothing.
-    if ["you", "we", "i", "they", "du", "ich", "wir", "man", "sie", "ihr"].contains(&word) && kept.len() > 1
+    if [
+        "you", "we", "i", "they", "du", "ich", "wir", "man", "sie", "ihr",
+    ]
+    .contains(&word)
+        && kept.len() > 1
     {
         return rest(&text).trim_start().to_owned();
     }
@@ -299,7 +389,11 @@ pub(super) fn negation(
     let ends = own
         .iter()
         .any(|token| ["anymore", "longer"].contains(&token.lower.as_str()));
-    if condition || ends || any_at(&own, 0, lexicon.no_negation) > 0 || any_at(&own, 0, lexicon.double) > 0 {
+    if condition
+        || ends
+        || any_at(&own, 0, lexicon.no_negation) > 0
+        || any_at(&own, 0, lexicon.double) > 0
+    {
         return wanted;
     }
     let dont = any_at(&own, 0, lexicon.dont);
@@ -324,7 +418,9 @@ fn directs(own: &[Token], dont: usize, lexicon: &Lexicon) -> bool {
     };
     match own[0].lower.as_str() {
         "no" if dont == 1 && lexicon.dont.contains(&"no quiero") => verb.ends_with('s'),
-        "non" if dont == 1 => ["are", "ere", "ire"].iter().any(|ending| verb.ends_with(ending)),
+        "non" if dont == 1 => ["are", "ere", "ire"]
+            .iter()
+            .any(|ending| verb.ends_with(ending)),
         "ne" => own.iter().any(|token| token.lower == "pas"),
         _ => true,
     }
@@ -358,7 +454,11 @@ fn negated_imperative(
         }
         // "ob keine…", "die nicht…": a clause of its own, which is not the one that asks.
         let subordinate = own[1..at].iter().any(|word| {
-            ["ob", "dass", "die", "welche", "was", "wo", "warum", "weil", "wenn", "falls", "damit"].contains(&word.lower.as_str())
+            [
+                "ob", "dass", "die", "welche", "was", "wo", "warum", "weil", "wenn", "falls",
+                "damit",
+            ]
+            .contains(&word.lower.as_str())
                 && !(is_not && word.lower == "die")
         });
         if subordinate {
@@ -379,13 +479,11 @@ fn negated_imperative(
 }
 
 /// Whether a segment opens with a negation that is one even where nothing else is asked for.
-pub(super) fn is_strong(
-    tokens: &[Token],
-    range: RangeInclusive<usize>,
-    lexicon: &Lexicon,
-) -> bool {
+pub(super) fn is_strong(tokens: &[Token], range: RangeInclusive<usize>, lexicon: &Lexicon) -> bool {
     let own = &tokens[range];
     (0..own.len().min(3)).any(|at| any_at(own, at, lexicon.dont) > 0)
         || (is_german(lexicon)
-            && own.first().is_some_and(|first| is_verb(lexicon, &first.lower)))
+            && own
+                .first()
+                .is_some_and(|first| is_verb(lexicon, &first.lower)))
 }

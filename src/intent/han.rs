@@ -10,8 +10,20 @@ use super::{Form, Link, MAX_PARTS, Manner, Part, Place, Polarity};
 
 /// Connectives that end a clause wherever they stand: what follows is another intent.
 const THEN: &[&str] = &[
-    "然后", "接着", "随后", "接下来", "并且", "而且", "紧接着", "それから", "その後", "そのあと",
-    "次に", "そして", "さらに", "および",
+    "然后",
+    "接着",
+    "随后",
+    "接下来",
+    "并且",
+    "而且",
+    "紧接着",
+    "それから",
+    "その後",
+    "そのあと",
+    "次に",
+    "そして",
+    "さらに",
+    "および",
 ];
 /// Connectives that may join two words as well: only before a verb.
 const AND: &[&str] = &["以及", "并", "和", "与", "及", "跟", "同"];
@@ -23,66 +35,478 @@ const BUT: &[&str] = &["而是", "但是", "但", "不过", "可是", "只是", 
 const FIRST: &[&str] = &["首先", "要先", "得先", "先", "まず", "第一步", "最初に"];
 /// "Then", "also", at the beginning of a clause.
 const ALSO: &[&str] = &[
-    "再然后", "然后", "接着", "最后", "之后", "随后", "另外", "此外", "同时", "顺便", "还有", "还要",
-    "还想", "还需要", "还得", "其次", "最终", "并且", "并", "再", "也", "又", "还", "第二步", "第三步",
-    "最後に", "また", "而且", "接下来", "以及", "加上", "外加",
+    "再然后",
+    "然后",
+    "接着",
+    "最后",
+    "之后",
+    "随后",
+    "另外",
+    "此外",
+    "同时",
+    "顺便",
+    "还有",
+    "还要",
+    "还想",
+    "还需要",
+    "还得",
+    "其次",
+    "最终",
+    "并且",
+    "并",
+    "再",
+    "也",
+    "又",
+    "还",
+    "第二步",
+    "第三步",
+    "最後に",
+    "また",
+    "而且",
+    "接下来",
+    "以及",
+    "加上",
+    "外加",
 ];
 /// Courtesies and fillers at the beginning of a clause; those that make it a request come
 /// first.
 const FRAMES: &[&str] = &[
-    "请你帮我", "请帮我", "麻烦帮我", "麻烦你", "麻烦", "帮我", "帮忙", "请你", "请", "我想要", "我想",
-    "我要", "我需要", "我们需要", "我们要", "能不能帮我", "能不能", "你能帮我", "你能", "能否", "可不可以",
-    "可以帮我", "可以", "给我", "需要", "想要",
+    "请你帮我",
+    "请帮我",
+    "麻烦帮我",
+    "麻烦你",
+    "麻烦",
+    "帮我",
+    "帮忙",
+    "请你",
+    "请",
+    "我想要",
+    "我想",
+    "我要",
+    "我需要",
+    "我们需要",
+    "我们要",
+    "能不能帮我",
+    "能不能",
+    "你能帮我",
+    "你能",
+    "能否",
+    "可不可以",
+    "可以帮我",
+    "可以",
+    "给我",
+    "需要",
+    "想要",
 ];
-const FILLERS: &[&str] = &["那么", "那", "就", "你", "您好", "你好", "嗯", "好的", "一下", "去", "来", "直接", "只", "要", "想", "要的是"];
+const FILLERS: &[&str] = &[
+    "那么",
+    "那",
+    "就",
+    "你",
+    "您好",
+    "你好",
+    "嗯",
+    "好的",
+    "一下",
+    "去",
+    "来",
+    "直接",
+    "只",
+    "要",
+    "想",
+    "要的是",
+];
 /// "Don't", at the beginning of a clause.
 const DONT: &[&str] = &[
-    "我不需要", "我不想要", "我不想", "我不要", "不需要", "不想要", "不想", "不要再", "不要", "不用", "无需",
-    "不必", "请勿", "切勿", "勿", "不准", "不许", "禁止", "别再", "别", "甭",
+    "我不需要",
+    "我不想要",
+    "我不想",
+    "我不要",
+    "不需要",
+    "不想要",
+    "不想",
+    "不要再",
+    "不要",
+    "不用",
+    "无需",
+    "不必",
+    "请勿",
+    "切勿",
+    "勿",
+    "不准",
+    "不许",
+    "禁止",
+    "别再",
+    "别",
+    "甭",
 ];
 /// What looks like it and is none.
 const NO_NEGATION: &[&str] = &[
-    "不要紧", "不用谢", "不用说", "不用担心", "不要担心", "不要着急", "不要慌", "别担心", "别急", "别着急",
-    "别慌", "别的", "别人", "别名", "别墅", "别处", "别致", "别有", "不想错过", "不必担心", "不用客气", "别客气",
+    "不要紧",
+    "不用谢",
+    "不用说",
+    "不用担心",
+    "不要担心",
+    "不要着急",
+    "不要慌",
+    "别担心",
+    "别急",
+    "别着急",
+    "别慌",
+    "别的",
+    "别人",
+    "别名",
+    "别墅",
+    "别处",
+    "别致",
+    "别有",
+    "不想错过",
+    "不必担心",
+    "不用客气",
+    "别客气",
 ];
 /// "Don't forget to", "not only": what follows is wanted.
 const DOUBLE: &[&str] = &[
-    "不要忘记", "不要忘了", "别忘记", "别忘了", "别忘", "不仅仅", "不仅要", "不仅", "不但要", "不但", "不只",
-    "不光要", "不光", "不妨",
+    "不要忘记",
+    "不要忘了",
+    "别忘记",
+    "别忘了",
+    "别忘",
+    "不仅仅",
+    "不仅要",
+    "不仅",
+    "不但要",
+    "不但",
+    "不只",
+    "不光要",
+    "不光",
+    "不妨",
 ];
 /// Japanese: what stands before is not wanted.
 const NOT_BEFORE: &[&str] = &[
-    "しないでください", "しないで", "ではなくて", "ではなく", "じゃなくて", "せずに", "するのではなく",
-    "は不要です", "はいりません", "なくていい",
+    "しないでください",
+    "しないで",
+    "ではなくて",
+    "ではなく",
+    "じゃなくて",
+    "せずに",
+    "するのではなく",
+    "は不要です",
+    "はいりません",
+    "なくていい",
 ];
 const QUESTIONS: &[&str] = &[
-    "什么", "怎么", "怎样", "如何", "哪", "谁", "吗", "多少", "几点", "几个", "为何", "是否", "何", "どこ",
-    "いつ", "誰", "どう",
+    "什么", "怎么", "怎样", "如何", "哪", "谁", "吗", "多少", "几点", "几个", "为何", "是否", "何",
+    "どこ", "いつ", "誰", "どう",
 ];
 /// Prepositions that a request may open with.
-const PREPOSITIONS: &[&str] = &["把", "将", "给", "用", "为", "对", "向", "在", "从", "到", "让", "按", "根据", "通过", "以"];
+const PREPOSITIONS: &[&str] = &[
+    "把", "将", "给", "用", "为", "对", "向", "在", "从", "到", "让", "按", "根据", "通过", "以",
+];
 
 const VERBS: &[&str] = &[
-    "安排", "安装", "搬", "帮助", "包装", "保存", "备份", "编写", "编辑", "编译", "变基", "标记", "标注",
-    "播放", "补上", "补充", "部署", "采集", "测量", "测试", "查", "查询", "查找", "查看", "查明", "拆分", "撤回",
-    "撤销", "重命名", "重启", "重置", "重写", "重新", "重跑", "抽取", "创建", "处理", "传", "打包", "打开", "打印",
-    "打", "导出", "导入", "登录", "登出", "订", "调用", "调整", "调试", "定位", "读", "读取", "读出", "对比", "发",
-    "发布", "发送", "发到", "翻译", "翻成", "反馈", "放", "分析", "分享", "分配", "分解", "封装", "复制", "复盘", "改",
-    "改成", "改写", "概括", "更改", "更换", "更新", "格式化", "跟踪", "构建", "关闭", "关掉", "关联", "规划", "归档",
-    "过滤", "合并", "画", "换算", "恢复", "回滚", "回复", "汇总", "绘制", "获取", "计算", "记录", "记下", "加",
-    "加到", "加载", "监控", "检查", "检测", "检索", "建", "建立", "建一个", "讲解", "校对", "教", "接入", "截图", "截屏",
-    "解读", "解决", "解释", "解压", "解析", "介绍", "浇", "结束", "看", "看看", "开", "开启", "克隆", "拷贝", "扩容",
-    "拉取", "浏览", "列出", "录制", "录入", "买", "描述", "命名", "拟", "排序", "排查", "跑", "配置", "配", "评估",
-    "评审", "拼写", "启动", "启用", "迁移", "签出", "切换", "清理", "清空", "清除", "清洗", "取消", "取", "确认", "确定",
-    "扫描", "删", "删除", "删掉", "上传", "上线", "设", "设定", "设计", "设置", "申请", "审查", "审核", "生成", "识别",
-    "实现", "试", "收集", "搜", "搜索", "搜一下", "输出", "算", "缩放", "缩小", "锁定", "提交", "提醒", "提取", "提",
-    "添加", "填", "填充", "填写", "调出", "停止", "停掉", "通知", "同步", "统计", "推荐", "推送", "推", "退出", "完成",
-    "完善", "挖掘", "维护", "洗", "下载", "显示", "写", "写入", "写到", "新建", "修", "修复", "修改", "选", "压缩", "验证",
-    "移动", "移除", "移到", "引入", "应用", "用", "优化", "预订", "预测", "预览", "运行", "暂存", "增加", "展示", "找", "找出",
-    "找到", "整理", "执行", "指定", "制作", "制定", "治理", "终止", "转", "转成", "转换", "转写", "转发", "转录", "追踪",
-    "准备", "自动化", "总结", "组织", "做", "做一", "作", "装", "遛", "煮", "拍", "说明", "诊断", "阅读", "预约", "订购", "买",
-    "拖", "剪", "剪切", "剪辑", "粘贴", "替换", "替我", "起草", "撰写", "润色", "续", "续签", "绑定", "解绑", "授权", "安置", "播", "放大",
-    "浇花", "打扫", "推", "问", "联系", "打电话", "朗读", "抓取", "爬取", "抓", "存", "存到", "保留", "统一", "拒绝", "接受",
+    "安排",
+    "安装",
+    "搬",
+    "帮助",
+    "包装",
+    "保存",
+    "备份",
+    "编写",
+    "编辑",
+    "编译",
+    "变基",
+    "标记",
+    "标注",
+    "播放",
+    "补上",
+    "补充",
+    "部署",
+    "采集",
+    "测量",
+    "测试",
+    "查",
+    "查询",
+    "查找",
+    "查看",
+    "查明",
+    "拆分",
+    "撤回",
+    "撤销",
+    "重命名",
+    "重启",
+    "重置",
+    "重写",
+    "重新",
+    "重跑",
+    "抽取",
+    "创建",
+    "处理",
+    "传",
+    "打包",
+    "打开",
+    "打印",
+    "打",
+    "导出",
+    "导入",
+    "登录",
+    "登出",
+    "订",
+    "调用",
+    "调整",
+    "调试",
+    "定位",
+    "读",
+    "读取",
+    "读出",
+    "对比",
+    "发",
+    "发布",
+    "发送",
+    "发到",
+    "翻译",
+    "翻成",
+    "反馈",
+    "放",
+    "分析",
+    "分享",
+    "分配",
+    "分解",
+    "封装",
+    "复制",
+    "复盘",
+    "改",
+    "改成",
+    "改写",
+    "概括",
+    "更改",
+    "更换",
+    "更新",
+    "格式化",
+    "跟踪",
+    "构建",
+    "关闭",
+    "关掉",
+    "关联",
+    "规划",
+    "归档",
+    "过滤",
+    "合并",
+    "画",
+    "换算",
+    "恢复",
+    "回滚",
+    "回复",
+    "汇总",
+    "绘制",
+    "获取",
+    "计算",
+    "记录",
+    "记下",
+    "加",
+    "加到",
+    "加载",
+    "监控",
+    "检查",
+    "检测",
+    "检索",
+    "建",
+    "建立",
+    "建一个",
+    "讲解",
+    "校对",
+    "教",
+    "接入",
+    "截图",
+    "截屏",
+    "解读",
+    "解决",
+    "解释",
+    "解压",
+    "解析",
+    "介绍",
+    "浇",
+    "结束",
+    "看",
+    "看看",
+    "开",
+    "开启",
+    "克隆",
+    "拷贝",
+    "扩容",
+    "拉取",
+    "浏览",
+    "列出",
+    "录制",
+    "录入",
+    "买",
+    "描述",
+    "命名",
+    "拟",
+    "排序",
+    "排查",
+    "跑",
+    "配置",
+    "配",
+    "评估",
+    "评审",
+    "拼写",
+    "启动",
+    "启用",
+    "迁移",
+    "签出",
+    "切换",
+    "清理",
+    "清空",
+    "清除",
+    "清洗",
+    "取消",
+    "取",
+    "确认",
+    "确定",
+    "扫描",
+    "删",
+    "删除",
+    "删掉",
+    "上传",
+    "上线",
+    "设",
+    "设定",
+    "设计",
+    "设置",
+    "申请",
+    "审查",
+    "审核",
+    "生成",
+    "识别",
+    "实现",
+    "试",
+    "收集",
+    "搜",
+    "搜索",
+    "搜一下",
+    "输出",
+    "算",
+    "缩放",
+    "缩小",
+    "锁定",
+    "提交",
+    "提醒",
+    "提取",
+    "提",
+    "添加",
+    "填",
+    "填充",
+    "填写",
+    "调出",
+    "停止",
+    "停掉",
+    "通知",
+    "同步",
+    "统计",
+    "推荐",
+    "推送",
+    "推",
+    "退出",
+    "完成",
+    "完善",
+    "挖掘",
+    "维护",
+    "洗",
+    "下载",
+    "显示",
+    "写",
+    "写入",
+    "写到",
+    "新建",
+    "修",
+    "修复",
+    "修改",
+    "选",
+    "压缩",
+    "验证",
+    "移动",
+    "移除",
+    "移到",
+    "引入",
+    "应用",
+    "用",
+    "优化",
+    "预订",
+    "预测",
+    "预览",
+    "运行",
+    "暂存",
+    "增加",
+    "展示",
+    "找",
+    "找出",
+    "找到",
+    "整理",
+    "执行",
+    "指定",
+    "制作",
+    "制定",
+    "治理",
+    "终止",
+    "转",
+    "转成",
+    "转换",
+    "转写",
+    "转发",
+    "转录",
+    "追踪",
+    "准备",
+    "自动化",
+    "总结",
+    "组织",
+    "做",
+    "做一",
+    "作",
+    "装",
+    "遛",
+    "煮",
+    "拍",
+    "说明",
+    "诊断",
+    "阅读",
+    "预约",
+    "订购",
+    "买",
+    "拖",
+    "剪",
+    "剪切",
+    "剪辑",
+    "粘贴",
+    "替换",
+    "替我",
+    "起草",
+    "撰写",
+    "润色",
+    "续",
+    "续签",
+    "绑定",
+    "解绑",
+    "授权",
+    "安置",
+    "播",
+    "放大",
+    "浇花",
+    "打扫",
+    "推",
+    "问",
+    "联系",
+    "打电话",
+    "朗读",
+    "抓取",
+    "爬取",
+    "抓",
+    "存",
+    "存到",
+    "保留",
+    "统一",
+    "拒绝",
+    "接受",
 ];
 
 /// Whether the text is mostly written so.
@@ -315,13 +739,29 @@ fn connective(
             continue;
         };
         let after = after.trim_start_matches(['，', ',', ' ']);
-        let matters = word != "前" || longest(after, FIRST).is_some() || rest[word.len()..].starts_with(['，', ',']);
+        let matters = word != "前"
+            || longest(after, FIRST).is_some()
+            || rest[word.len()..].starts_with(['，', ',']);
         let is_clause = opens_request(text[start..at].trim());
-        if matters && is_clause && !after.is_empty() && !"一年天周月几".contains(before.unwrap_or(' ')) {
+        if matters
+            && is_clause
+            && !after.is_empty()
+            && !"一年天周月几".contains(before.unwrap_or(' '))
+        {
             return Some((word.len(), Lead::default(), true, false));
         }
     }
-    for word in ["之后", "以后", "完后", "完成后", "後に", "てから", "后再", "后，", "后,"] {
+    for word in [
+        "之后",
+        "以后",
+        "完后",
+        "完成后",
+        "後に",
+        "てから",
+        "后再",
+        "后，",
+        "后,",
+    ] {
         if rest.starts_with(word)
             && rest.len() > word.len()
             && !"最今然背前随其".contains(before.unwrap_or(' '))
@@ -333,7 +773,8 @@ fn connective(
     if let Some(word) = longest(rest, THEN) {
         return Some((word.len(), then, false, false));
     }
-    if sees_first && rest.starts_with('再') && !"次见".contains(rest.chars().nth(1).unwrap_or('次')) {
+    if sees_first && rest.starts_with('再') && !"次见".contains(rest.chars().nth(1).unwrap_or('次'))
+    {
         return Some(("再".len(), then, false, false));
     }
     let word = longest(rest, AND)?;
@@ -342,7 +783,8 @@ fn connective(
     let next = rest.chars().nth(1).unwrap_or(' ');
     let guarded = match word {
         "并" => {
-            before.is_some_and(|c| "合一兼归吞".contains(c)) || "发行购列非不没网集联".contains(next)
+            before.is_some_and(|c| "合一兼归吞".contains(c))
+                || "发行购列非不没网集联".contains(next)
         }
         "及" => before.is_some_and(|c| "以涉来普危".contains(c)),
         "同" => true,
@@ -357,7 +799,9 @@ fn connective(
     // "在文件里查找并替换": two verbs with one object.
     let (offset, _, _) = strip(own);
     let place = own[offset..].starts_with(['在', '从', '到']);
-    let ends_with_verb = VERBS.iter().any(|verb| verb.chars().count() > 1 && own.ends_with(verb));
+    let ends_with_verb = VERBS
+        .iter()
+        .any(|verb| verb.chars().count() > 1 && own.ends_with(verb));
     let guarded = guarded || place && ends_with_verb;
     (!guarded && sure && clause).then(|| (word.len(), Lead::default(), false, false))
 }
@@ -400,14 +844,15 @@ fn strip(text: &str) -> (usize, Lead, bool) {
             lead.first = true;
             at += word.len();
         } else if let Some(word) = longest(rest, ALSO).filter(|word| room(word)) {
-            if opens_verb(rest) && longest(rest, VERBS).is_some_and(|verb| verb.len() > word.len()) {
+            if opens_verb(rest) && longest(rest, VERBS).is_some_and(|verb| verb.len() > word.len())
+            {
                 break;
             }
             lead.then = true;
             at += word.len();
-        } else if let Some(word) = longest(rest, FILLERS)
-            .filter(|word| room(word) && (opens_verb(&rest[word.len()..]) || strips_more(&rest[word.len()..])))
-        {
+        } else if let Some(word) = longest(rest, FILLERS).filter(|word| {
+            room(word) && (opens_verb(&rest[word.len()..]) || strips_more(&rest[word.len()..]))
+        }) {
             if longest(rest, VERBS).is_some_and(|verb| verb.len() > word.len()) {
                 break;
             }
@@ -437,7 +882,10 @@ fn shape(own: &str, framed: bool) -> Shape {
     if QUESTIONS.iter().any(|word| own.contains(word)) {
         return Shape::Request;
     }
-    let tells = own.ends_with('了') && !own.starts_with(['把', '将']) || own.ends_with("坏") || own.ends_with("不错") || own.ends_with("失败");
+    let tells = own.ends_with('了') && !own.starts_with(['把', '将'])
+        || own.ends_with("坏")
+        || own.ends_with("不错")
+        || own.ends_with("失败");
     if longest(own, PREPOSITIONS).is_some() && !tells && own.chars().count() > 3 {
         return Shape::Request;
     }
@@ -447,9 +895,11 @@ fn shape(own: &str, framed: bool) -> Shape {
     if tells {
         return Shape::Statement;
     }
-    let indefinite = ["一个", "一份", "一篇", "一张", "一段", "一封", "一次", "一套", "一条", "个", "份"]
-        .iter()
-        .any(|word| own.starts_with(word));
+    let indefinite = [
+        "一个", "一份", "一篇", "一张", "一段", "一封", "一次", "一套", "一条", "个", "份",
+    ]
+    .iter()
+    .any(|word| own.starts_with(word));
     Shape::Fragment { indefinite }
 }
 
@@ -478,12 +928,10 @@ fn assemble(text: &str, segments: &[Segment]) -> Vec<Part> {
         let mut start = segment.start + offset;
         let mut unwanted = segment.unwanted || segment.lead.instead;
         if !unwanted && longest(own, NO_NEGATION).is_none() {
-            let contrasts = segments
-                .get(number + 1)
-                .is_some_and(|next| {
-                    let next_text = text[next.start..next.end].trim_start();
-                    next_text.starts_with("而是") || next_text.starts_with("是") || next.lead.but
-                });
+            let contrasts = segments.get(number + 1).is_some_and(|next| {
+                let next_text = text[next.start..next.end].trim_start();
+                next_text.starts_with("而是") || next_text.starts_with("是") || next.lead.but
+            });
             let marker = longest(own, DONT)
                 .or_else(|| longest(own, &["不是要", "不是"]).filter(|_| contrasts));
             if let Some(marker) = marker.filter(|marker| own.len() > marker.len()) {
@@ -514,8 +962,12 @@ fn assemble(text: &str, segments: &[Segment]) -> Vec<Part> {
             Shape::Detail | Shape::Fragment { .. } => Form::Fragment,
         };
         let indefinite = matches!(shape, Shape::Fragment { indefinite: true })
-            || ["一个", "一份", "一篇", "一张"].iter().any(|word| own.contains(word));
-        let condition = ["如果", "要是", "假如"].iter().any(|word| own.starts_with(word));
+            || ["一个", "一份", "一篇", "一张"]
+                .iter()
+                .any(|word| own.contains(word));
+        let condition = ["如果", "要是", "假如"]
+            .iter()
+            .any(|word| own.starts_with(word));
         let form = if condition { Form::Statement } else { form };
         let same = previous.is_some_and(|last| last.sentence == segment.sentence);
         let joins = !unwanted
@@ -523,7 +975,9 @@ fn assemble(text: &str, segments: &[Segment]) -> Vec<Part> {
                 _ if parts.is_empty() => false,
                 Form::Statement => same && !after_unwanted && !condition,
                 Form::Fragment if own_sentence || after_unwanted => false,
-                Form::Fragment => link == Link::Weak && !(indefinite && previous.is_some_and(|p| p.indefinite)),
+                Form::Fragment => {
+                    link == Link::Weak && !(indefinite && previous.is_some_and(|p| p.indefinite))
+                }
                 Form::Request | Form::Bare | Form::Temporal => false,
             };
         let end = start + own.len();
@@ -548,7 +1002,9 @@ fn assemble(text: &str, segments: &[Segment]) -> Vec<Part> {
         let place = match lead {
             _ if segment.comes_last => Place::EndOfSentence,
             Lead { first: true, .. }
-                if number > 0 && !segments[number - 1].comes_last && (lead.but || !lead.sentence && !lead.item) =>
+                if number > 0
+                    && !segments[number - 1].comes_last
+                    && (lead.but || !lead.sentence && !lead.item) =>
             {
                 Place::BeforeSentence
             }

@@ -198,8 +198,10 @@ fn separator_at(
                     word.end == token.start
                         && word.is_word()
                         && (word.lower.chars().count() == 1 && !word.lower.starts_with('i')
-                            || ["nr", "no", "dr", "mr", "mrs", "ca", "bzw", "etc", "vs", "usw"]
-                                .contains(&word.lower.as_str()))
+                            || [
+                                "nr", "no", "dr", "mr", "mrs", "ca", "bzw", "etc", "vs", "usw",
+                            ]
+                            .contains(&word.lower.as_str()))
                 });
             let marks_item = short && at == start + 1 && is_number(&tokens[start]);
             if marks_item {
@@ -414,8 +416,28 @@ fn refine(
 /// Whether a frame opens in the first person.
 fn wishes(word: &str) -> bool {
     const FIRST_PERSON: &[&str] = &[
-        "i", "i'd", "i'm", "we", "want", "need", "would", "ich", "wir", "je", "j'aimerais", "j'ai",
-        "quiero", "quisiera", "necesito", "me", "voglio", "vorrei", "ho", "devo", "ik", "tengo",
+        "i",
+        "i'd",
+        "i'm",
+        "we",
+        "want",
+        "need",
+        "would",
+        "ich",
+        "wir",
+        "je",
+        "j'aimerais",
+        "j'ai",
+        "quiero",
+        "quisiera",
+        "necesito",
+        "me",
+        "voglio",
+        "vorrei",
+        "ho",
+        "devo",
+        "ik",
+        "tengo",
     ];
     FIRST_PERSON.contains(&word)
 }
@@ -473,19 +495,14 @@ fn follows_comma(tokens: &[Token], segment: &Segment) -> bool {
 }
 
 /// Joins what is no part of its own to its neighbours.
-fn assemble(
-    text: &str,
-    tokens: &[Token],
-    lexicon: &Lexicon,
-    segments: Vec<Segment>,
-) -> Vec<Part> {
+fn assemble(text: &str, tokens: &[Token], lexicon: &Lexicon, segments: Vec<Segment>) -> Vec<Part> {
     let mut parts: Vec<Part> = Vec::new();
     // The verb of the request before, for fragments that share it.
     let mut head: Option<usize> = None;
     let mut open = false;
-    let asks = segments.iter().any(|segment| {
-        !segment.unwanted && matches!(segment.shape, Shape::Request | Shape::Bare)
-    });
+    let asks = segments
+        .iter()
+        .any(|segment| !segment.unwanted && matches!(segment.shape, Shape::Request | Shape::Bare));
     for (number, segment) in segments.iter().enumerate() {
         let polarity = match segment.unwanted {
             true => Polarity::Unwanted,
@@ -551,8 +568,8 @@ fn assemble(
             own = form::imperative(tokens, &segment.kept, lexicon, own);
         }
         if form == Form::Request || form == Form::Temporal {
-            head = Some(segment.kept[0])
-                .filter(|first| form::is_verb(lexicon, &tokens[*first].lower));
+            head =
+                Some(segment.kept[0]).filter(|first| form::is_verb(lexicon, &tokens[*first].lower));
         }
         let place = place_of(&segment.lead, number, &parts, segment.sentence);
         parts.push(Part {

@@ -62,9 +62,12 @@ pub(super) fn quotation_end(text: &str, at: usize, before: Option<char>) -> Opti
     let end = |(offset, c): (usize, char)| inside + offset + c.len_utf8();
     if open == '\'' {
         // An apostrophe within a word closes nothing.
-        return found
-            .map(end)
-            .find(|end| text[*end..].chars().next().is_none_or(|c| !c.is_alphanumeric()));
+        return found.map(end).find(|end| {
+            text[*end..]
+                .chars()
+                .next()
+                .is_none_or(|c| !c.is_alphanumeric())
+        });
     }
     found.next().map(end)
 }
@@ -126,8 +129,7 @@ pub(super) fn lex(text: &str) -> Vec<Token> {
 /// `#12`, `@name`, `$HOME`, `--flag`: one word with what follows.
 fn starts_word(text: &str, at: usize) -> bool {
     let mut chars = text[at..].chars();
-    matches!(chars.next(), Some('#' | '@' | '$'))
-        && chars.next().is_some_and(char::is_alphanumeric)
+    matches!(chars.next(), Some('#' | '@' | '$')) && chars.next().is_some_and(char::is_alphanumeric)
 }
 
 /// A word goes on over marks that stand between two of its characters (`v2.1`, `e-mail`).

@@ -14,9 +14,14 @@ use super::units;
 use super::{Parameter, Rule};
 
 /// Words before a value that point at where something goes.
-const TO: &[&str] = &["to", "into", "as", "onto", "nach", "zu", "als", "in", "auf", "bis", "until", "till", "through", "à", "a", "by", "with", "durch"];
+const TO: &[&str] = &[
+    "to", "into", "as", "onto", "nach", "zu", "als", "in", "auf", "bis", "until", "till",
+    "through", "à", "a", "by", "with", "durch",
+];
 /// Words before a value that point at where something comes from.
-const FROM: &[&str] = &["from", "of", "von", "aus", "since", "seit", "ab", "de", "starting", "between", "zwischen"];
+const FROM: &[&str] = &[
+    "from", "of", "von", "aus", "since", "seit", "ab", "de", "starting", "between", "zwischen",
+];
 const BACK: &[&str] = &["back", "return", "returning", "zurück", "rückflug"];
 
 /// Parameters, in no order.
@@ -79,7 +84,9 @@ impl<'a> Desk<'a> {
     }
 
     fn is_open(&self, property: &Property) -> bool {
-        self.found.iter().all(|parameter| parameter.name != property.name)
+        self.found
+            .iter()
+            .all(|parameter| parameter.name != property.name)
     }
 
     fn open(&self, roles: &[Role]) -> Vec<&'a Property> {
@@ -97,16 +104,21 @@ impl<'a> Desk<'a> {
     }
 
     fn word_before(&self, span: &Range<usize>) -> &str {
-        self.mentions.before(span).next().map_or("", |word| &word.lower)
+        self.mentions
+            .before(span)
+            .next()
+            .map_or("", |word| &word.lower)
     }
 
     fn ends_before(&self, span: &Range<usize>, words: &[&str]) -> bool {
-        let before = self.text[..span.start].trim_end_matches([' ', '"', '“', '「', '\'', '`', '„', '《']);
+        let before =
+            self.text[..span.start].trim_end_matches([' ', '"', '“', '「', '\'', '`', '„', '《']);
         words.iter().any(|word| before.ends_with(word))
     }
 
     fn points_to(&self, span: &Range<usize>) -> bool {
-        TO.contains(&self.word_before(span)) || self.ends_before(span, &["到", "为", "成", "至", "进", "换成"])
+        TO.contains(&self.word_before(span))
+            || self.ends_before(span, &["到", "为", "成", "至", "进", "换成"])
     }
 
     fn points_from(&self, span: &Range<usize>) -> bool {
@@ -120,7 +132,11 @@ impl<'a> Desk<'a> {
             .before(span)
             .take(2)
             .filter(|word| span.start - word.end <= 2 + word.lower.len() * 2);
-        let behind = self.mentions.after(span).take(1).filter(|word| word.start - span.end <= 1);
+        let behind = self
+            .mentions
+            .after(span)
+            .take(1)
+            .filter(|word| word.start - span.end <= 1);
         near.chain(behind).any(|word| {
             let word = word.lower.as_str();
             let tokens = property.tokens.iter().filter(|token| token.len() > 2);
@@ -148,7 +164,8 @@ impl<'a> Desk<'a> {
     /// Values of one kind of mention to the properties of one role.
     fn typed(&mut self, role: Role, rule: Rule, read: impl Fn(&Kind) -> Option<String>) {
         let open = self.open(&[role]);
-        let (lists, single): (Vec<_>, Vec<_>) = open.into_iter().partition(|property| property.list);
+        let (lists, single): (Vec<_>, Vec<_>) =
+            open.into_iter().partition(|property| property.list);
         let candidates = self.unused(|kind| read(kind).is_some());
         let values: Vec<(usize, Range<usize>)> = candidates
             .iter()
@@ -162,12 +179,21 @@ impl<'a> Desk<'a> {
             }
         }
         if let [list] = lists.as_slice() {
-            let rest: Vec<usize> = candidates.into_iter().filter(|at| !self.used[*at]).collect();
+            let rest: Vec<usize> = candidates
+                .into_iter()
+                .filter(|at| !self.used[*at])
+                .collect();
             self.take_list(list, &rest, rule, read);
         }
     }
 
-    fn take_list(&mut self, list: &Property, rest: &[usize], rule: Rule, read: impl Fn(&Kind) -> Option<String>) {
+    fn take_list(
+        &mut self,
+        list: &Property,
+        rest: &[usize],
+        rule: Rule,
+        read: impl Fn(&Kind) -> Option<String>,
+    ) {
         let (Some(first), Some(last)) = (rest.first(), rest.last()) else {
             return;
         };
@@ -193,7 +219,8 @@ impl<'a> Desk<'a> {
         let mut pairs: Vec<(&'a Property, usize)> = Vec::new();
         let mut open: Vec<&'a Property> = properties.to_vec();
         let mut rest: Vec<(usize, Range<usize>)> = values.to_vec();
-        let fits = |property: &Property, at: usize| extension_fits(property, &self.mentions.all[at].kind);
+        let fits =
+            |property: &Property, at: usize| extension_fits(property, &self.mentions.all[at].kind);
         // By a word of the name.
         for property in properties {
             let cued: Vec<usize> = rest
@@ -211,7 +238,12 @@ impl<'a> Desk<'a> {
         }
         // By direction.
         for (at, span) in rest.clone() {
-            let side: Option<fn(&Property) -> bool> = if BACK.iter().any(|word| self.mentions.before(&span).take(3).any(|w| w.lower == *word)) {
+            let side: Option<fn(&Property) -> bool> = if BACK.iter().any(|word| {
+                self.mentions
+                    .before(&span)
+                    .take(3)
+                    .any(|w| w.lower == *word)
+            }) {
                 Some(|property: &Property| property.named(&["return", "back"]))
             } else if self.points_to(&span) && !self.points_from(&span) {
                 Some(takes)
@@ -235,13 +267,20 @@ impl<'a> Desk<'a> {
         if has_list && rest.len() > 1 {
             return pairs;
         }
-        let required: Vec<&'a Property> = open.iter().copied().filter(|property| property.required).collect();
+        let required: Vec<&'a Property> = open
+            .iter()
+            .copied()
+            .filter(|property| property.required)
+            .collect();
         match rest.as_slice() {
             [] => {}
             [(at, _)] => {
-                let fitting: Vec<&'a Property> = open.iter().copied().filter(|p| fits(p, *at)).collect();
-                let required: Vec<&'a Property> = fitting.iter().copied().filter(|p| p.required).collect();
-                let giving: Vec<&'a Property> = fitting.iter().copied().filter(|p| gives(p)).collect();
+                let fitting: Vec<&'a Property> =
+                    open.iter().copied().filter(|p| fits(p, *at)).collect();
+                let required: Vec<&'a Property> =
+                    fitting.iter().copied().filter(|p| p.required).collect();
+                let giving: Vec<&'a Property> =
+                    fitting.iter().copied().filter(|p| gives(p)).collect();
                 let chosen = match (required.as_slice(), fitting.as_slice(), giving.as_slice()) {
                     ([one], _, _) => Some(*one),
                     ([], [one], _) if !takes_only(one) => Some(*one),
@@ -262,7 +301,8 @@ impl<'a> Desk<'a> {
 
     fn moments(&mut self) {
         let open = self.open(&[Role::Date, Role::DateTime, Role::Time]);
-        let single: Vec<&'a Property> = open.into_iter().filter(|property| !property.list).collect();
+        let single: Vec<&'a Property> =
+            open.into_iter().filter(|property| !property.list).collect();
         if single.is_empty() {
             return;
         }
@@ -279,23 +319,35 @@ impl<'a> Desk<'a> {
             let begins: Vec<&'a Property> = single
                 .iter()
                 .copied()
-                .filter(|property| property.named(&["from", "start", "date", "time", "since", "day", "when"]) && !property.named(&["return", "end"]))
+                .filter(|property| {
+                    property.named(&["from", "start", "date", "time", "since", "day", "when"])
+                        && !property.named(&["return", "end"])
+                })
                 .collect();
             if let [property] = begins.as_slice() {
                 pairs.push((property, *at));
             }
         } else if pairs.is_empty() && values.len() == 2 && single.len() >= 2 {
-            pairs.extend(single.iter().copied().take(2).zip(values.iter().map(|(at, _)| *at)));
+            pairs.extend(
+                single
+                    .iter()
+                    .copied()
+                    .take(2)
+                    .zip(values.iter().map(|(at, _)| *at)),
+            );
         }
         // "from Monday to Wednesday", said on a Monday: the Wednesday after that Monday.
-        let begin = pairs.iter().find_map(|(property, at)| match &self.mentions.all[*at].kind {
-            Kind::Moment(moment) if gives(property) => moment.date,
-            _ => None,
-        });
+        let begin = pairs
+            .iter()
+            .find_map(|(property, at)| match &self.mentions.all[*at].kind {
+                Kind::Moment(moment) if gives(property) => moment.date,
+                _ => None,
+            });
         for (property, at) in pairs {
             let mention = &self.mentions.all[at];
             let mut mention = mention.clone();
-            if let (Kind::Moment(moment), Some(begin), true) = (&mut mention.kind, begin, takes(property))
+            if let (Kind::Moment(moment), Some(begin), true) =
+                (&mut mention.kind, begin, takes(property))
                 && moment.is_weekday
                 && moment.date.is_some_and(|date| date < begin)
             {
@@ -305,7 +357,12 @@ impl<'a> Desk<'a> {
                 && let Some(value) = moment_value(property, moment)
             {
                 self.used[at] = true;
-                self.take(property, Value::String(value), mention.span.clone(), Rule::Time);
+                self.take(
+                    property,
+                    Value::String(value),
+                    mention.span.clone(),
+                    Rule::Time,
+                );
             }
         }
     }
@@ -320,16 +377,30 @@ impl<'a> Desk<'a> {
         let mut pairs: Vec<(&'a Property, usize)> = Vec::new();
         for (number, (_, span)) in named.iter().enumerate() {
             if self.points_to(span)
-                && let [property] = rest.iter().copied().filter(|p| takes(p)).collect::<Vec<_>>().as_slice()
+                && let [property] = rest
+                    .iter()
+                    .copied()
+                    .filter(|p| takes(p))
+                    .collect::<Vec<_>>()
+                    .as_slice()
             {
                 pairs.push((property, number));
                 rest.retain(|other| other.name != property.name);
             }
         }
-        let left: Vec<usize> = (0..named.len()).filter(|at| pairs.iter().all(|(_, used)| used != at)).collect();
+        let left: Vec<usize> = (0..named.len())
+            .filter(|at| pairs.iter().all(|(_, used)| used != at))
+            .collect();
         if left.len() == rest.len() {
             pairs.extend(rest.into_iter().zip(left));
-        } else if let ([one], [property]) = (left.as_slice(), rest.iter().copied().filter(|p| gives(p)).collect::<Vec<_>>().as_slice()) {
+        } else if let ([one], [property]) = (
+            left.as_slice(),
+            rest.iter()
+                .copied()
+                .filter(|p| gives(p))
+                .collect::<Vec<_>>()
+                .as_slice(),
+        ) {
             pairs.push((property, *one));
         }
         for (property, number) in pairs {
@@ -341,14 +412,27 @@ impl<'a> Desk<'a> {
 
     fn languages(&mut self) {
         let open = self.open(&[Role::Language, Role::UnitName]);
-        let languages: Vec<&'a Property> = open.iter().copied().filter(|p| p.role == Role::Language).collect();
+        let languages: Vec<&'a Property> = open
+            .iter()
+            .copied()
+            .filter(|p| p.role == Role::Language)
+            .collect();
         if !languages.is_empty() {
             let found = language_names(&self.lower);
-            let named: Vec<Range<usize>> = found.into_iter().filter(|span| !self.is_taken(span)).collect();
+            let named: Vec<Range<usize>> = found
+                .into_iter()
+                .filter(|span| !self.is_taken(span))
+                .collect();
             let mut pairs: Vec<(&'a Property, Range<usize>)> = Vec::new();
             for span in &named {
-                let side: fn(&Property) -> bool = if self.points_from(span) && self.word_before(span) != "of" { gives } else { takes };
-                let sided: Vec<&'a Property> = languages.iter().copied().filter(|p| side(p)).collect();
+                let side: fn(&Property) -> bool =
+                    if self.points_from(span) && self.word_before(span) != "of" {
+                        gives
+                    } else {
+                        takes
+                    };
+                let sided: Vec<&'a Property> =
+                    languages.iter().copied().filter(|p| side(p)).collect();
                 match (sided.as_slice(), languages.as_slice()) {
                     ([property], _) => pairs.push((property, span.clone())),
                     (_, [property]) if named.len() == 1 => pairs.push((property, span.clone())),
@@ -361,12 +445,24 @@ impl<'a> Desk<'a> {
             }
         }
         // The units of a quantity: "5 km to miles".
-        let unit_names: Vec<&'a Property> = open.iter().copied().filter(|p| p.role == Role::UnitName).collect();
+        let unit_names: Vec<&'a Property> = open
+            .iter()
+            .copied()
+            .filter(|p| p.role == Role::UnitName)
+            .collect();
         if let [from, to] = unit_names.as_slice() {
-            let quantity = self.mentions.all.iter().find_map(|mention| match &mention.kind {
-                Kind::Number { unit: Some(unit), unit_text, .. } => Some((mention.span.clone(), *unit, unit_text.clone())),
-                _ => None,
-            });
+            let quantity = self
+                .mentions
+                .all
+                .iter()
+                .find_map(|mention| match &mention.kind {
+                    Kind::Number {
+                        unit: Some(unit),
+                        unit_text,
+                        ..
+                    } => Some((mention.span.clone(), *unit, unit_text.clone())),
+                    _ => None,
+                });
             if let Some((span, unit, unit_text)) = quantity {
                 let start = span.end - unit_text.len();
                 self.take(from, Value::String(unit_text), start..span.end, Rule::Unit);
@@ -431,12 +527,19 @@ impl<'a> Desk<'a> {
             .into_iter()
             .filter(|property| property.required && self.is_open(property))
             .collect();
-        let free: Vec<usize> = candidates.into_iter().filter(|at| !self.used[*at]).collect();
+        let free: Vec<usize> = candidates
+            .into_iter()
+            .filter(|at| !self.used[*at])
+            .collect();
         if let ([property], [at]) = (required.as_slice(), free.as_slice()) {
             let mention = &self.mentions.all[*at];
             let value = match &mention.kind {
-                Kind::Number { value, unit: None, .. } => typed_number(property, *value),
-                Kind::Number { value, .. } if property.named(&["value", "amount", "quantity"]) => typed_number(property, *value),
+                Kind::Number {
+                    value, unit: None, ..
+                } => typed_number(property, *value),
+                Kind::Number { value, .. } if property.named(&["value", "amount", "quantity"]) => {
+                    typed_number(property, *value)
+                }
                 Kind::Issue(number) => typed_number(property, *number as f64),
                 _ => None,
             };
@@ -452,11 +555,21 @@ impl<'a> Desk<'a> {
         match &mention.kind {
             Kind::Issue(number) => {
                 let takes = property.named(&["number", "issue", "pr", "id"]);
-                takes.then(|| typed_number(property, *number as f64)).flatten().map(|v| (v, Rule::Identifier))
+                takes
+                    .then(|| typed_number(property, *number as f64))
+                    .flatten()
+                    .map(|v| (v, Rule::Identifier))
             }
-            Kind::Number { value, unit: Some(unit), .. } => {
+            Kind::Number {
+                value,
+                unit: Some(unit),
+                ..
+            } => {
                 let wanted = property.unit.or_else(|| {
-                    property.named(&["percent", "percentage"]).then(|| units::named("%")).flatten()
+                    property
+                        .named(&["percent", "percentage"])
+                        .then(|| units::named("%"))
+                        .flatten()
                 })?;
                 let converted = units::convert(*value, *unit, wanted)?;
                 let rule = match unit.size == wanted.size {
@@ -465,13 +578,24 @@ impl<'a> Desk<'a> {
                 };
                 Some((typed_number(property, converted)?, rule))
             }
-            Kind::Number { value, unit: None, .. } => {
-                let counts = property.named(&["limit", "count", "depth", "top", "max", "n", "last", "first", "entries", "rows"]);
+            Kind::Number {
+                value, unit: None, ..
+            } => {
+                let counts = property.named(&[
+                    "limit", "count", "depth", "top", "max", "n", "last", "first", "entries",
+                    "rows",
+                ]);
                 let counted = counts
-                    && (["top", "first", "last", "latest", "letzten", "ersten", "neuesten", "recent", "newest"].contains(&self.word_before(&mention.span))
+                    && ([
+                        "top", "first", "last", "latest", "letzten", "ersten", "neuesten",
+                        "recent", "newest",
+                    ]
+                    .contains(&self.word_before(&mention.span))
                         || self.ends_before(&mention.span, &["最近", "前", "最新", "最后"]));
                 let tied = counted || self.is_cued(property, &mention.span);
-                tied.then(|| typed_number(property, *value)).flatten().map(|v| (v, Rule::Number))
+                tied.then(|| typed_number(property, *value))
+                    .flatten()
+                    .map(|v| (v, Rule::Number))
             }
             _ => None,
         }
@@ -479,12 +603,27 @@ impl<'a> Desk<'a> {
 
     /// "called x", "named x", "namens x", "名为x".
     fn names(&mut self) {
-        const CALLED: &[&str] = &["called", "named", "namens", "genannt", "titled", "entitled", "nommé", "nommée", "llamado", "llamada", "chiamato", "genaamd"];
-        const CALLED_CJK: &[&str] = &["名为", "叫做", "叫作", "命名为", "名字叫", "名叫", "叫", "标题为", "标题是"];
+        const CALLED: &[&str] = &[
+            "called", "named", "namens", "genannt", "titled", "entitled", "nommé", "nommée",
+            "llamado", "llamada", "chiamato", "genaamd",
+        ];
+        const CALLED_CJK: &[&str] = &[
+            "名为",
+            "叫做",
+            "叫作",
+            "命名为",
+            "名字叫",
+            "名叫",
+            "叫",
+            "标题为",
+            "标题是",
+        ];
         let open: Vec<&'a Property> = self
             .open(&[Role::Name, Role::Identifier])
             .into_iter()
-            .filter(|property| property.named(&["name", "title"]) && !property.named(&["old"]) && !property.list)
+            .filter(|property| {
+                property.named(&["name", "title"]) && !property.named(&["old"]) && !property.list
+            })
             .collect();
         let target = match open.as_slice() {
             [one] => *one,
@@ -493,18 +632,26 @@ impl<'a> Desk<'a> {
         let mut end = None;
         for (at, word) in self.mentions.words.iter().enumerate() {
             let phrase = CALLED.contains(&word.lower.as_str())
-                || (word.lower == "name" && at > 0 && ["the", "dem", "den", "with", "its"].contains(&self.mentions.words[at - 1].lower.as_str()));
+                || (word.lower == "name"
+                    && at > 0
+                    && ["the", "dem", "den", "with", "its"]
+                        .contains(&self.mentions.words[at - 1].lower.as_str()));
             if phrase {
                 end = Some(word.end);
             }
         }
         for phrase in CALLED_CJK {
-            if end.is_none() && let Some(at) = self.text.find(phrase) {
+            if end.is_none()
+                && let Some(at) = self.text.find(phrase)
+            {
                 end = Some(at + phrase.len());
             }
         }
         let Some(end) = end else { return };
-        let gap = self.text[end..].len() - self.text[end..].trim_start_matches([' ', '"', '“', '\'', '`', '「', '„']).len();
+        let gap = self.text[end..].len()
+            - self.text[end..]
+                .trim_start_matches([' ', '"', '“', '\'', '`', '「', '„'])
+                .len();
         let start = end + gap;
         let quoted = self.mentions.all.iter().position(|mention| {
             mention.span.start == start && matches!(mention.kind, Kind::Quoted(_))
@@ -513,16 +660,23 @@ impl<'a> Desk<'a> {
             if let Kind::Quoted(name) = &self.mentions.all[at].kind {
                 self.used[at] = true;
                 let name = name.clone();
-                self.take(target, Value::String(name), self.mentions.all[at].span.clone(), Rule::Quotation);
+                self.take(
+                    target,
+                    Value::String(name),
+                    self.mentions.all[at].span.clone(),
+                    Rule::Quotation,
+                );
             }
             return;
         }
         let rest = &self.text[start..];
-        let stop = |c: char| c.is_whitespace() || "，。；、！？,;!?\"“”「」".contains(c) || c == '的';
+        let stop =
+            |c: char| c.is_whitespace() || "，。；、！？,;!?\"“”「」".contains(c) || c == '的';
         let length = rest.find(stop).unwrap_or(rest.len());
         let name = rest[..length].trim_end_matches(['.', ':', ')']);
         let wordy = name.chars().count() > 1 && name.chars().count() < 64;
-        let article = ["the", "a", "an", "der", "die", "das", "after", "like", "so"].contains(&name.to_lowercase().as_str());
+        let article = ["the", "a", "an", "der", "die", "das", "after", "like", "so"]
+            .contains(&name.to_lowercase().as_str());
         if wordy && !article {
             let span = start..start + name.len();
             for (at, mention) in self.mentions.all.iter().enumerate() {
@@ -530,7 +684,12 @@ impl<'a> Desk<'a> {
                     self.used[at] = true;
                 }
             }
-            self.take(target, Value::String(name.to_owned()), span, Rule::Quotation);
+            self.take(
+                target,
+                Value::String(name.to_owned()),
+                span,
+                Rule::Quotation,
+            );
         }
     }
 
@@ -550,18 +709,26 @@ impl<'a> Desk<'a> {
             let cued: Vec<usize> = candidates
                 .iter()
                 .copied()
-                .filter(|at| !self.used[*at] && self.is_cued(property, &self.mentions.all[*at].span))
+                .filter(|at| {
+                    !self.used[*at] && self.is_cued(property, &self.mentions.all[*at].span)
+                })
                 .collect();
             if let [at] = cued.as_slice() {
                 self.take_identifier(property, *at, read);
             }
         }
         // "rename a to b": both at once.
-        let pair: Vec<&'a Property> = open.iter().copied().filter(|p| p.named(&["old", "new"]) && self.is_open(p)).collect();
+        let pair: Vec<&'a Property> = open
+            .iter()
+            .copied()
+            .filter(|p| p.named(&["old", "new"]) && self.is_open(p))
+            .collect();
         let rest: Vec<usize> = candidates
             .iter()
             .copied()
-            .filter(|at| !self.used[*at] && matches!(self.mentions.all[*at].kind, Kind::Identifier(_)))
+            .filter(|at| {
+                !self.used[*at] && matches!(self.mentions.all[*at].kind, Kind::Identifier(_))
+            })
             .collect();
         if let ([old, new], [first, second]) = (pair.as_slice(), rest.as_slice())
             && old.named(&["old"])
@@ -571,17 +738,30 @@ impl<'a> Desk<'a> {
         }
         // A version, hash or number for the only property that takes one.
         let kinds: [(fn(&Kind) -> bool, &[&str]); 2] = [
-            (|kind| matches!(kind, Kind::Version(_)), &["version", "tag", "release"]),
-            (|kind| matches!(kind, Kind::Hash(_)), &["hash", "commit", "revision", "sha", "sha256", "id", "uuid", "object", "target", "bad", "good", "expected"]),
+            (
+                |kind| matches!(kind, Kind::Version(_)),
+                &["version", "tag", "release"],
+            ),
+            (
+                |kind| matches!(kind, Kind::Hash(_)),
+                &[
+                    "hash", "commit", "revision", "sha", "sha256", "id", "uuid", "object",
+                    "target", "bad", "good", "expected",
+                ],
+            ),
         ];
         for (is_kind, names) in kinds {
             let values: Vec<usize> = self.unused(is_kind);
             let takers: Vec<&'a Property> = open
                 .iter()
                 .copied()
-                .filter(|property| self.is_open(property) && (property.named(names) || property.says(&names[..2.min(names.len())])))
+                .filter(|property| {
+                    self.is_open(property)
+                        && (property.named(names) || property.says(&names[..2.min(names.len())]))
+                })
                 .collect();
-            let required: Vec<&'a Property> = takers.iter().copied().filter(|p| p.required).collect();
+            let required: Vec<&'a Property> =
+                takers.iter().copied().filter(|p| p.required).collect();
             let chosen = match (takers.as_slice(), required.as_slice()) {
                 ([one], _) | (_, [one]) => Some(*one),
                 _ => None,
@@ -596,17 +776,28 @@ impl<'a> Desk<'a> {
             .copied()
             .filter(|p| p.required && p.role == Role::Identifier && self.is_open(p))
             .collect();
-        let rest: Vec<usize> = self.unused(|kind| matches!(kind, Kind::Identifier(_) | Kind::Version(_) | Kind::Hash(_)));
+        let rest: Vec<usize> = self
+            .unused(|kind| matches!(kind, Kind::Identifier(_) | Kind::Version(_) | Kind::Hash(_)));
         if let ([property], [at]) = (required.as_slice(), rest.as_slice()) {
             self.take_identifier(property, *at, read);
         }
     }
 
-    fn take_identifier(&mut self, property: &Property, at: usize, read: impl Fn(&Kind) -> Option<String>) {
+    fn take_identifier(
+        &mut self,
+        property: &Property,
+        at: usize,
+        read: impl Fn(&Kind) -> Option<String>,
+    ) {
         let mention = &self.mentions.all[at];
         if let Some(value) = read(&mention.kind) {
             self.used[at] = true;
-            self.take(property, Value::String(value), mention.span.clone(), Rule::Identifier);
+            self.take(
+                property,
+                Value::String(value),
+                mention.span.clone(),
+                Rule::Identifier,
+            );
         }
     }
 
@@ -629,24 +820,37 @@ impl<'a> Desk<'a> {
                 pairs.push((property, *at));
             }
         }
-        let rest: Vec<usize> = quoted.into_iter().filter(|at| pairs.iter().all(|(_, used)| used != at)).collect();
+        let rest: Vec<usize> = quoted
+            .into_iter()
+            .filter(|at| pairs.iter().all(|(_, used)| used != at))
+            .collect();
         let free: Vec<&'a Property> = open
             .iter()
             .copied()
             .filter(|property| pairs.iter().all(|(used, _)| used.name != property.name))
             .filter(|property| property.role == Role::Free || property.role == Role::Name)
             .collect();
-        let required: Vec<&'a Property> = free.iter().copied().filter(|property| property.required).collect();
+        let required: Vec<&'a Property> = free
+            .iter()
+            .copied()
+            .filter(|property| property.required)
+            .collect();
         if !rest.is_empty() && rest.len() == required.len() {
             pairs.extend(required.into_iter().zip(rest));
-        } else if let (true, [one], [at]) = (required.is_empty(), free.as_slice(), rest.as_slice()) {
+        } else if let (true, [one], [at]) = (required.is_empty(), free.as_slice(), rest.as_slice())
+        {
             pairs.push((one, *at));
         }
         for (property, at) in pairs {
             let mention = &self.mentions.all[at];
             if let Kind::Quoted(text) = &mention.kind {
                 self.used[at] = true;
-                self.take(property, Value::String(text.clone()), mention.span.clone(), Rule::Quotation);
+                self.take(
+                    property,
+                    Value::String(text.clone()),
+                    mention.span.clone(),
+                    Rule::Quotation,
+                );
             }
         }
     }
@@ -654,13 +858,29 @@ impl<'a> Desk<'a> {
     /// A flag is set by the words of its name, and cleared by them behind a negation.
     fn flags(&mut self) {
         // Names that are words of nearly every request.
-        const COMMON: &[&str] = &["all", "check", "thread", "notify", "check", "list", "submit", "dev", "volumes", "background", "hidden"];
+        const COMMON: &[&str] = &[
+            "all",
+            "check",
+            "thread",
+            "notify",
+            "check",
+            "list",
+            "submit",
+            "dev",
+            "volumes",
+            "background",
+            "hidden",
+        ];
         for property in self.open(&[Role::Flag]) {
             let name = property.tokens.join(" ");
             if COMMON.contains(&name.as_str()) {
                 continue;
             }
-            let spans = [name.clone(), property.tokens.join("-"), property.name.to_lowercase()];
+            let spans = [
+                name.clone(),
+                property.tokens.join("-"),
+                property.name.to_lowercase(),
+            ];
             let Some(span) = spans.iter().find_map(|phrase| {
                 self.lower
                     .match_indices(phrase.as_str())
@@ -673,7 +893,11 @@ impl<'a> Desk<'a> {
                 continue;
             }
             let negated = self.mentions.before(&span).take(2).any(|word| {
-                ["no", "not", "without", "don't", "kein", "keine", "keinen", "ohne", "nicht", "non"].contains(&word.lower.as_str())
+                [
+                    "no", "not", "without", "don't", "kein", "keine", "keinen", "ohne", "nicht",
+                    "non",
+                ]
+                .contains(&word.lower.as_str())
             });
             self.take(property, Value::Bool(!negated), span, Rule::Flag);
         }
@@ -685,23 +909,84 @@ fn cues(property: &Property) -> &'static [&'static str] {
     const TABLE: &[(&[&str], &[&str])] = &[
         (&["line"], &["line", "zeile", "行", "ligne", "línea"]),
         (&["port"], &["port", "端口", "puerto"]),
-        (&["pages", "page"], &["page", "pages", "seite", "seiten", "页"]),
+        (
+            &["pages", "page"],
+            &["page", "pages", "seite", "seiten", "页"],
+        ),
         (&["width"], &["width", "wide", "breite", "breit", "宽"]),
         (&["height"], &["height", "high", "höhe", "hoch", "高"]),
-        (&["length"], &["length", "characters", "chars", "long", "länge", "zeichen", "位", "字符", "长度"]),
-        (&["replicas"], &["replicas", "replica", "instances", "replikas", "instanzen", "pods", "副本", "实例"]),
-        (&["passengers"], &["passengers", "people", "persons", "adults", "personen", "passagiere", "travellers", "人", "位"]),
-        (&["number"], &["number", "issue", "pr", "request", "ticket", "nummer", "no", "工单", "号"]),
+        (
+            &["length"],
+            &[
+                "length",
+                "characters",
+                "chars",
+                "long",
+                "länge",
+                "zeichen",
+                "位",
+                "字符",
+                "长度",
+            ],
+        ),
+        (
+            &["replicas"],
+            &[
+                "replicas",
+                "replica",
+                "instances",
+                "replikas",
+                "instanzen",
+                "pods",
+                "副本",
+                "实例",
+            ],
+        ),
+        (
+            &["passengers"],
+            &[
+                "passengers",
+                "people",
+                "persons",
+                "adults",
+                "personen",
+                "passagiere",
+                "travellers",
+                "人",
+                "位",
+            ],
+        ),
+        (
+            &["number"],
+            &[
+                "number", "issue", "pr", "request", "ticket", "nummer", "no", "工单", "号",
+            ],
+        ),
         (&["branch"], &["branch", "分支", "zweig"]),
         (&["tag"], &["tag", "标签"]),
         (&["version"], &["version", "版本"]),
-        (&["symbol", "ticker"], &["symbol", "ticker", "stock", "aktie", "股票"]),
+        (
+            &["symbol", "ticker"],
+            &["symbol", "ticker", "stock", "aktie", "股票"],
+        ),
         (&["message"], &["message", "nachricht", "消息", "信息"]),
         (&["subject"], &["subject", "betreff", "主题"]),
         (&["title"], &["title", "titel", "标题"]),
         (&["depth"], &["depth", "levels", "deep", "ebenen", "层"]),
         (&["quality"], &["quality", "qualität", "质量"]),
-        (&["limit"], &["limit", "results", "rows", "entries", "ergebnisse", "zeilen", "条", "个结果"]),
+        (
+            &["limit"],
+            &[
+                "limit",
+                "results",
+                "rows",
+                "entries",
+                "ergebnisse",
+                "zeilen",
+                "条",
+                "个结果",
+            ],
+        ),
         (&["service"], &["service", "dienst", "服务"]),
         (&["environment"], &["environment", "umgebung", "环境"]),
         (&["namespace"], &["namespace", "命名空间"]),
@@ -721,8 +1006,19 @@ fn same(token: &str, word: &str) -> bool {
 
 /// Whether a property is where something goes.
 fn takes(property: &Property) -> bool {
-    property.named(&["to", "destination", "dest", "target", "output", "new", "end", "until", "archive", "right", "out"])
-        || property.says(&["wanted"])
+    property.named(&[
+        "to",
+        "destination",
+        "dest",
+        "target",
+        "output",
+        "new",
+        "end",
+        "until",
+        "archive",
+        "right",
+        "out",
+    ]) || property.says(&["wanted"])
 }
 
 /// Whether a property is only where something goes: one value without a direction is not it.
@@ -732,8 +1028,9 @@ fn takes_only(property: &Property) -> bool {
 
 /// Whether a property is where something comes from.
 fn gives(property: &Property) -> bool {
-    property.named(&["from", "source", "input", "old", "start", "since", "left", "image", "original"])
-        || property.says(&["present", "original"])
+    property.named(&[
+        "from", "source", "input", "old", "start", "since", "left", "image", "original",
+    ]) || property.says(&["present", "original"])
 }
 
 /// Whether a file can be what a property names: an archive is no picture.
@@ -746,8 +1043,16 @@ fn extension_fits(property: &Property, kind: &Kind) -> bool {
     };
     let extension = extension.to_lowercase();
     let table: [(&[&str], &[&str]); 6] = [
-        (&["archive"], &["zip", "tar", "gz", "tgz", "bz2", "xz", "7z", "rar"]),
-        (&["image"], &["png", "jpg", "jpeg", "gif", "webp", "svg", "avif", "bmp", "tiff", "heic", "pdf"]),
+        (
+            &["archive"],
+            &["zip", "tar", "gz", "tgz", "bz2", "xz", "7z", "rar"],
+        ),
+        (
+            &["image"],
+            &[
+                "png", "jpg", "jpeg", "gif", "webp", "svg", "avif", "bmp", "tiff", "heic", "pdf",
+            ],
+        ),
         (&["video"], &["mp4", "mov", "mkv", "avi", "webm"]),
         (&["notebook"], &["ipynb"]),
         (&["csv"], &["csv", "tsv"]),
@@ -796,16 +1101,71 @@ fn moment_value(property: &Property, moment: &Moment) -> Option<String> {
 /// Names of languages in a text in lower case.
 fn language_names(lower: &str) -> Vec<Range<usize>> {
     const NAMES: &[&str] = &[
-        "english", "german", "french", "spanish", "italian", "dutch", "portuguese", "chinese", "japanese", "korean",
-        "russian", "arabic", "polish", "turkish", "swedish", "greek", "hindi", "ukrainian", "danish", "finnish", "norwegian",
-        "englisch", "englische", "deutsch", "deutsche", "französisch", "französische", "spanisch", "spanische", "italienisch",
-        "italienische", "niederländisch", "portugiesisch", "chinesisch", "chinesische", "japanisch", "japanische", "russisch",
-        "russische", "polnisch", "türkisch", "英语", "英文", "德语", "德文", "法语", "法文", "西班牙语", "意大利语", "日语",
-        "日文", "韩语", "俄语", "葡萄牙语", "阿拉伯语", "中文", "汉语",
+        "english",
+        "german",
+        "french",
+        "spanish",
+        "italian",
+        "dutch",
+        "portuguese",
+        "chinese",
+        "japanese",
+        "korean",
+        "russian",
+        "arabic",
+        "polish",
+        "turkish",
+        "swedish",
+        "greek",
+        "hindi",
+        "ukrainian",
+        "danish",
+        "finnish",
+        "norwegian",
+        "englisch",
+        "englische",
+        "deutsch",
+        "deutsche",
+        "französisch",
+        "französische",
+        "spanisch",
+        "spanische",
+        "italienisch",
+        "italienische",
+        "niederländisch",
+        "portugiesisch",
+        "chinesisch",
+        "chinesische",
+        "japanisch",
+        "japanische",
+        "russisch",
+        "russische",
+        "polnisch",
+        "türkisch",
+        "英语",
+        "英文",
+        "德语",
+        "德文",
+        "法语",
+        "法文",
+        "西班牙语",
+        "意大利语",
+        "日语",
+        "日文",
+        "韩语",
+        "俄语",
+        "葡萄牙语",
+        "阿拉伯语",
+        "中文",
+        "汉语",
     ];
     let mut found: Vec<Range<usize>> = NAMES
         .iter()
-        .flat_map(|name| lower.match_indices(name).map(|(at, name)| at..at + name.len()))
+        .flat_map(|name| {
+            lower
+                .match_indices(name)
+                .map(|(at, name)| at..at + name.len())
+        })
         .filter(|span| is_word(lower, span))
         .collect();
     found.sort_by_key(|span| (span.start, usize::MAX - span.end));

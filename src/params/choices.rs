@@ -9,35 +9,226 @@ use super::schema::Property;
 
 /// Other words for values that many schemas list.
 const SYNONYMS: &[(&[&str], &[&str])] = &[
-    (&["create", "add", "new"], &["create", "new", "make", "start a", "add", "set up", "erstelle", "erstell", "neuen", "neue", "neues", "anlegen", "leg", "erzeuge", "hinzufügen", "füge", "新建", "创建", "建一个", "添加", "新增"]),
-    (&["delete", "remove", "drop"], &["delete", "remove", "drop", "get rid of", "lösche", "lösch", "löschen", "entferne", "entfernen", "删除", "移除", "删掉"]),
-    (&["list", "show"], &["list", "show all", "which", "liste", "zeige alle", "zeig alle", "auflisten", "welche", "列出", "有哪些"]),
-    (&["rename"], &["rename", "umbenennen", "benenne", "重命名", "改名"]),
-    (&["update", "edit", "modify"], &["update", "edit", "modify", "change", "aktualisiere", "ändere", "bearbeite", "更新", "修改"]),
-    (&["high"], &["high", "urgent", "hoch", "hohe", "hoher", "dringend", "高", "紧急"]),
+    (
+        &["create", "add", "new"],
+        &[
+            "create",
+            "new",
+            "make",
+            "start a",
+            "add",
+            "set up",
+            "erstelle",
+            "erstell",
+            "neuen",
+            "neue",
+            "neues",
+            "anlegen",
+            "leg",
+            "erzeuge",
+            "hinzufügen",
+            "füge",
+            "新建",
+            "创建",
+            "建一个",
+            "添加",
+            "新增",
+        ],
+    ),
+    (
+        &["delete", "remove", "drop"],
+        &[
+            "delete",
+            "remove",
+            "drop",
+            "get rid of",
+            "lösche",
+            "lösch",
+            "löschen",
+            "entferne",
+            "entfernen",
+            "删除",
+            "移除",
+            "删掉",
+        ],
+    ),
+    (
+        &["list", "show"],
+        &[
+            "list",
+            "show all",
+            "which",
+            "liste",
+            "zeige alle",
+            "zeig alle",
+            "auflisten",
+            "welche",
+            "列出",
+            "有哪些",
+        ],
+    ),
+    (
+        &["rename"],
+        &["rename", "umbenennen", "benenne", "重命名", "改名"],
+    ),
+    (
+        &["update", "edit", "modify"],
+        &[
+            "update",
+            "edit",
+            "modify",
+            "change",
+            "aktualisiere",
+            "ändere",
+            "bearbeite",
+            "更新",
+            "修改",
+        ],
+    ),
+    (
+        &["high"],
+        &[
+            "high", "urgent", "hoch", "hohe", "hoher", "dringend", "高", "紧急",
+        ],
+    ),
     (&["low"], &["low", "niedrig", "niedrige", "gering", "低"]),
-    (&["medium", "normal"], &["medium", "normal", "mittel", "mittlere", "中等", "普通"]),
-    (&["critical"], &["critical", "kritisch", "kritische", "kritischen", "严重"]),
+    (
+        &["medium", "normal"],
+        &["medium", "normal", "mittel", "mittlere", "中等", "普通"],
+    ),
+    (
+        &["critical"],
+        &["critical", "kritisch", "kritische", "kritischen", "严重"],
+    ),
     (&["major"], &["major", "große", "wichtige", "重大"]),
     (&["minor"], &["minor", "kleine", "次要"]),
-    (&["short"], &["short", "brief", "kurz", "kurze", "简短", "简要"]),
-    (&["long"], &["long", "detailed", "in detail", "lang", "ausführlich", "ausführliche", "详细"]),
-    (&["car", "driving"], &["car", "by car", "drive", "driving", "auto", "mit dem auto", "开车", "驾车"]),
-    (&["bicycle", "bike", "cycling"], &["bicycle", "bike", "cycling", "cycle", "fahrrad", "rad", "骑车", "骑行", "自行车"]),
-    (&["foot", "walk", "walking"], &["foot", "on foot", "walk", "walking", "zu fuß", "步行", "走路"]),
-    (&["transit", "public"], &["transit", "bus", "train", "subway", "public transport", "öffentlichen", "bahn", "zug", "u-bahn", "公交", "地铁"]),
-    (&["metric"], &["metric", "celsius", "metrisch", "metrischen", "摄氏"]),
-    (&["imperial"], &["imperial", "fahrenheit", "imperialen", "华氏"]),
-    (&["dark"], &["dark", "dunkel", "dunkles", "dunkle", "dunklen", "深色", "暗色"]),
-    (&["light"], &["light", "hell", "helles", "helle", "hellen", "浅色", "亮色"]),
+    (
+        &["short"],
+        &["short", "brief", "kurz", "kurze", "简短", "简要"],
+    ),
+    (
+        &["long"],
+        &[
+            "long",
+            "detailed",
+            "in detail",
+            "lang",
+            "ausführlich",
+            "ausführliche",
+            "详细",
+        ],
+    ),
+    (
+        &["car", "driving"],
+        &[
+            "car",
+            "by car",
+            "drive",
+            "driving",
+            "auto",
+            "mit dem auto",
+            "开车",
+            "驾车",
+        ],
+    ),
+    (
+        &["bicycle", "bike", "cycling"],
+        &[
+            "bicycle",
+            "bike",
+            "cycling",
+            "cycle",
+            "fahrrad",
+            "rad",
+            "骑车",
+            "骑行",
+            "自行车",
+        ],
+    ),
+    (
+        &["foot", "walk", "walking"],
+        &[
+            "foot", "on foot", "walk", "walking", "zu fuß", "步行", "走路",
+        ],
+    ),
+    (
+        &["transit", "public"],
+        &[
+            "transit",
+            "bus",
+            "train",
+            "subway",
+            "public transport",
+            "öffentlichen",
+            "bahn",
+            "zug",
+            "u-bahn",
+            "公交",
+            "地铁",
+        ],
+    ),
+    (
+        &["metric"],
+        &["metric", "celsius", "metrisch", "metrischen", "摄氏"],
+    ),
+    (
+        &["imperial"],
+        &["imperial", "fahrenheit", "imperialen", "华氏"],
+    ),
+    (
+        &["dark"],
+        &[
+            "dark", "dunkel", "dunkles", "dunkle", "dunklen", "深色", "暗色",
+        ],
+    ),
+    (
+        &["light"],
+        &["light", "hell", "helles", "helle", "hellen", "浅色", "亮色"],
+    ),
     (&["jpeg", "jpg"], &["jpeg", "jpg"]),
     (&["markdown", "md"], &["markdown", "md"]),
     (&["html"], &["html", "web page", "webseite", "网页"]),
-    (&["docx"], &["docx", "word document", "word-dokument", "word文档"]),
-    (&["bar"], &["bar chart", "bar", "bars", "balkendiagramm", "säulendiagramm", "柱状图", "条形图"]),
-    (&["line"], &["line chart", "line graph", "liniendiagramm", "折线图"]),
-    (&["pie"], &["pie chart", "pie", "tortendiagramm", "kreisdiagramm", "kuchendiagramm", "饼图"]),
-    (&["scatter"], &["scatter plot", "scatter", "streudiagramm", "punktdiagramm", "散点图"]),
+    (
+        &["docx"],
+        &["docx", "word document", "word-dokument", "word文档"],
+    ),
+    (
+        &["bar"],
+        &[
+            "bar chart",
+            "bar",
+            "bars",
+            "balkendiagramm",
+            "säulendiagramm",
+            "柱状图",
+            "条形图",
+        ],
+    ),
+    (
+        &["line"],
+        &["line chart", "line graph", "liniendiagramm", "折线图"],
+    ),
+    (
+        &["pie"],
+        &[
+            "pie chart",
+            "pie",
+            "tortendiagramm",
+            "kreisdiagramm",
+            "kuchendiagramm",
+            "饼图",
+        ],
+    ),
+    (
+        &["scatter"],
+        &[
+            "scatter plot",
+            "scatter",
+            "streudiagramm",
+            "punktdiagramm",
+            "散点图",
+        ],
+    ),
     (&["password"], &["password", "passwort", "kennwort", "密码"]),
     (&["passphrase"], &["passphrase", "口令"]),
     (&["memory"], &["memory", "ram", "speicher", "内存"]),
@@ -46,50 +237,159 @@ const SYNONYMS: &[(&[&str], &[&str])] = &[
     (&["tests"], &["tests", "测试"]),
     (&["style"], &["style", "stil", "风格"]),
     (&["correctness"], &["correctness", "korrektheit", "正确性"]),
-    (&["open"], &["open", "offene", "offenen", "打开的", "未关闭"]),
-    (&["closed"], &["closed", "geschlossene", "geschlossenen", "已关闭"]),
-    (&["merged"], &["merged", "zusammengeführte", "gemergte", "gemergten", "已合并"]),
+    (
+        &["open"],
+        &["open", "offene", "offenen", "打开的", "未关闭"],
+    ),
+    (
+        &["closed"],
+        &["closed", "geschlossene", "geschlossenen", "已关闭"],
+    ),
+    (
+        &["merged"],
+        &[
+            "merged",
+            "zusammengeführte",
+            "gemergte",
+            "gemergten",
+            "已合并",
+        ],
+    ),
     (&["error"], &["error", "errors", "fehler", "错误"]),
-    (&["warning", "warn"], &["warning", "warnings", "warn", "warnungen", "警告"]),
-    (&["tables"], &["tables", "table", "tabellen", "tabelle", "表格"]),
+    (
+        &["warning", "warn"],
+        &["warning", "warnings", "warn", "warnungen", "警告"],
+    ),
+    (
+        &["tables"],
+        &["tables", "table", "tabellen", "tabelle", "表格"],
+    ),
     (&["text"], &["text", "文字", "文本"]),
     (&["metadata"], &["metadata", "metadaten", "元数据"]),
     (&["window"], &["window", "fenster", "窗口"]),
-    (&["screen"], &["screen", "whole screen", "bildschirm", "屏幕", "全屏"]),
+    (
+        &["screen"],
+        &["screen", "whole screen", "bildschirm", "屏幕", "全屏"],
+    ),
     (&["page"], &["page", "seite", "页面", "网页"]),
-    (&["codebase"], &["codebase", "code base", "repository", "repo", "codebasis", "代码库", "代码仓库"]),
-    (&["session"], &["session", "conversation", "sitzung", "gespräch", "会话", "对话"]),
-    (&["weekday"], &["weekday", "day of the week", "wochentag", "星期几"]),
-    (&["difference"], &["difference", "days between", "days until", "unterschied", "相差"]),
+    (
+        &["codebase"],
+        &[
+            "codebase",
+            "code base",
+            "repository",
+            "repo",
+            "codebasis",
+            "代码库",
+            "代码仓库",
+        ],
+    ),
+    (
+        &["session"],
+        &[
+            "session",
+            "conversation",
+            "sitzung",
+            "gespräch",
+            "会话",
+            "对话",
+        ],
+    ),
+    (
+        &["weekday"],
+        &["weekday", "day of the week", "wochentag", "星期几"],
+    ),
+    (
+        &["difference"],
+        &[
+            "difference",
+            "days between",
+            "days until",
+            "unterschied",
+            "相差",
+        ],
+    ),
     (&["replace"], &["replace", "ersetze", "替换"]),
     (&["insert"], &["insert", "einfügen", "füge", "插入"]),
     (&["copy"], &["copy", "kopiere", "kopier", "复制"]),
     (&["paste"], &["paste", "粘贴"]),
-    (&["push"], &["push", "stash my", "stash", "put aside", "weglegen", "暂存"]),
+    (
+        &["push"],
+        &["push", "stash my", "stash", "put aside", "weglegen", "暂存"],
+    ),
     (&["pop"], &["pop", "bring back", "zurückholen", "取回"]),
     (&["allow"], &["allow", "permit", "erlaube", "允许"]),
     (&["deny"], &["deny", "forbid", "verbiete", "禁止"]),
-    (&["development", "dev"], &["development", "dev", "entwicklung", "开发"]),
+    (
+        &["development", "dev"],
+        &["development", "dev", "entwicklung", "开发"],
+    ),
     (&["staging"], &["staging", "预发", "预发布"]),
-    (&["production", "prod"], &["production", "prod", "live", "produktion", "生产"]),
+    (
+        &["production", "prod"],
+        &["production", "prod", "live", "produktion", "生产"],
+    ),
     (&["monday"], &["monday", "montag", "周一"]),
     (&["yes", "true"], &["yes", "ja", "是"]),
 ];
 
 /// Values that are common words: only the patterns below name them.
 const SWITCHES: &[(&str, &[&str], &[&str])] = &[
-    ("on", &["turn", "switch", "schalte", "schalt", "mach", "power"], &["on", "an", "ein"]),
-    ("off", &["turn", "switch", "schalte", "schalt", "mach", "power"], &["off", "aus"]),
+    (
+        "on",
+        &["turn", "switch", "schalte", "schalt", "mach", "power"],
+        &["on", "an", "ein"],
+    ),
+    (
+        "off",
+        &["turn", "switch", "schalte", "schalt", "mach", "power"],
+        &["off", "aus"],
+    ),
 ];
 const SWITCH_WORDS: &[(&str, &[&str])] = &[
-    ("on", &["turn on", "switch on", "enable", "activate", "einschalten", "anschalten", "aktiviere", "打开", "开启", "启用"]),
-    ("off", &["turn off", "switch off", "disable", "deactivate", "ausschalten", "abschalten", "deaktiviere", "关闭", "关掉", "停用"]),
+    (
+        "on",
+        &[
+            "turn on",
+            "switch on",
+            "enable",
+            "activate",
+            "einschalten",
+            "anschalten",
+            "aktiviere",
+            "打开",
+            "开启",
+            "启用",
+        ],
+    ),
+    (
+        "off",
+        &[
+            "turn off",
+            "switch off",
+            "disable",
+            "deactivate",
+            "ausschalten",
+            "abschalten",
+            "deaktiviere",
+            "关闭",
+            "关掉",
+            "停用",
+        ],
+    ),
 ];
 /// Never named by themselves.
-const TOO_COMMON: &[&str] = &["on", "off", "up", "down", "set", "state", "all", "none", "auto", "default", "any", "a", "in", "ask", "ours"];
+const TOO_COMMON: &[&str] = &[
+    "on", "off", "up", "down", "set", "state", "all", "none", "auto", "default", "any", "a", "in",
+    "ask", "ours",
+];
 
 /// The one value that a text names, with its bytes; none where it names two.
-pub(super) fn find(text: &str, mentions: &Mentions, property: &Property) -> Option<(Value, Range<usize>)> {
+pub(super) fn find(
+    text: &str,
+    mentions: &Mentions,
+    property: &Property,
+) -> Option<(Value, Range<usize>)> {
     let lower = lower(text);
     let mut found: Vec<(usize, Range<usize>)> = Vec::new();
     for (number, value) in property.choices.iter().enumerate() {
@@ -106,7 +406,10 @@ pub(super) fn find(text: &str, mentions: &Mentions, property: &Property) -> Opti
     let spans: Vec<Range<usize>> = found.iter().map(|(_, span)| span.clone()).collect();
     found.retain(|(_, span)| {
         !spans.iter().any(|other| {
-            other != span && other.start <= span.start && span.end <= other.end && other.len() > span.len()
+            other != span
+                && other.start <= span.start
+                && span.end <= other.end
+                && other.len() > span.len()
         })
     });
     let action = property.named(&["action", "operation", "command", "kind", "direction"]);
@@ -136,7 +439,10 @@ fn named(
         return found.find(|span| {
             is_word(text, span)
                 && (name.len() > 1
-                    || mentions.after(span).next().is_some_and(|word| word.lower.starts_with("record")))
+                    || mentions
+                        .after(span)
+                        .next()
+                        .is_some_and(|word| word.lower.starts_with("record")))
         });
     }
     let own = name.to_lowercase();
@@ -152,7 +458,10 @@ fn named(
         if by_phrase.is_some() {
             return by_phrase;
         }
-        let verb = mentions.words.iter().position(|word| verbs.contains(&word.lower.as_str()))?;
+        let verb = mentions
+            .words
+            .iter()
+            .position(|word| verbs.contains(&word.lower.as_str()))?;
         let particle = mentions.words[verb + 1..]
             .iter()
             .take(6)
@@ -180,15 +489,16 @@ fn named(
     }
     // "line 40" is a place, not a kind of chart.
     let numbered = |span: &Range<usize>| {
-        mentions
-            .after(span)
-            .next()
-            .is_some_and(|word| word.start <= span.end + 1 && word.lower.bytes().all(|b| b.is_ascii_digit()))
+        mentions.after(span).next().is_some_and(|word| {
+            word.start <= span.end + 1 && word.lower.bytes().all(|b| b.is_ascii_digit())
+        })
     };
     // Inside an address or path it names nothing.
     let opaque = |span: &Range<usize>| {
         mentions.words.iter().any(|word| {
-            word.start <= span.start && span.end <= word.end && word.lower.contains(['/', '@', '.'])
+            word.start <= span.start
+                && span.end <= word.end
+                && word.lower.contains(['/', '@', '.'])
                 && (word.end - word.start) > span.len() + 1
         })
     };

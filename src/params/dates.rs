@@ -22,52 +22,153 @@ pub(super) struct Moment {
 
 impl Moment {
     fn of_date(span: Range<usize>, date: Date) -> Self {
-        Self { span, date: Some(date), time: None, exact: None, is_weekday: false }
+        Self {
+            span,
+            date: Some(date),
+            time: None,
+            exact: None,
+            is_weekday: false,
+        }
     }
 
     fn of_time(span: Range<usize>, time: Time) -> Self {
-        Self { span, date: None, time: Some(time), exact: None, is_weekday: false }
+        Self {
+            span,
+            date: None,
+            time: Some(time),
+            exact: None,
+            is_weekday: false,
+        }
     }
 
     fn of_exact(span: Range<usize>, exact: Zoned) -> Self {
-        Self { span, date: Some(exact.date()), time: Some(exact.time()), exact: Some(exact), is_weekday: false }
+        Self {
+            span,
+            date: Some(exact.date()),
+            time: Some(exact.time()),
+            exact: Some(exact),
+            is_weekday: false,
+        }
     }
 }
 
-const TODAY: &[&str] = &["today", "tonight", "heute", "aujourd'hui", "hoy", "oggi", "vandaag"];
+const TODAY: &[&str] = &[
+    "today",
+    "tonight",
+    "heute",
+    "aujourd'hui",
+    "hoy",
+    "oggi",
+    "vandaag",
+];
 const TOMORROW: &[&str] = &["tomorrow", "morgen", "demain", "mañana", "domani"];
 const YESTERDAY: &[&str] = &["yesterday", "gestern", "hier", "ayer", "ieri", "gisteren"];
 
 const MONTHS: &[&[&str]] = &[
-    &["january", "jan", "januar", "jänner", "janvier", "enero", "gennaio"],
-    &["february", "feb", "februar", "février", "febrero", "febbraio"],
+    &[
+        "january", "jan", "januar", "jänner", "janvier", "enero", "gennaio",
+    ],
+    &[
+        "february", "feb", "februar", "février", "febrero", "febbraio",
+    ],
     &["march", "mar", "märz", "mars", "marzo"],
     &["april", "apr", "avril", "abril", "aprile"],
     &["may", "mai", "mayo", "maggio"],
     &["june", "jun", "juni", "juin", "junio", "giugno"],
     &["july", "jul", "juli", "juillet", "julio", "luglio"],
     &["august", "aug", "août", "agosto"],
-    &["september", "sep", "sept", "septembre", "septiembre", "settembre"],
-    &["october", "oct", "oktober", "okt", "octobre", "octubre", "ottobre"],
+    &[
+        "september",
+        "sep",
+        "sept",
+        "septembre",
+        "septiembre",
+        "settembre",
+    ],
+    &[
+        "october", "oct", "oktober", "okt", "octobre", "octubre", "ottobre",
+    ],
     &["november", "nov", "novembre", "noviembre"],
-    &["december", "dec", "dezember", "dez", "décembre", "diciembre", "dicembre"],
+    &[
+        "december",
+        "dec",
+        "dezember",
+        "dez",
+        "décembre",
+        "diciembre",
+        "dicembre",
+    ],
 ];
 
 const WEEKDAYS: &[(Weekday, &[&str])] = &[
-    (Weekday::Monday, &["monday", "montag", "lundi", "lunes", "lunedì", "maandag"]),
-    (Weekday::Tuesday, &["tuesday", "dienstag", "mardi", "martes", "martedì", "dinsdag"]),
-    (Weekday::Wednesday, &["wednesday", "mittwoch", "mercredi", "miércoles", "mercoledì", "woensdag"]),
-    (Weekday::Thursday, &["thursday", "donnerstag", "jeudi", "jueves", "giovedì", "donderdag"]),
-    (Weekday::Friday, &["friday", "freitag", "vendredi", "viernes", "venerdì", "vrijdag"]),
-    (Weekday::Saturday, &["saturday", "samstag", "sonnabend", "samedi", "sábado", "sabato", "zaterdag"]),
-    (Weekday::Sunday, &["sunday", "sonntag", "dimanche", "domingo", "domenica", "zondag"]),
+    (
+        Weekday::Monday,
+        &["monday", "montag", "lundi", "lunes", "lunedì", "maandag"],
+    ),
+    (
+        Weekday::Tuesday,
+        &[
+            "tuesday", "dienstag", "mardi", "martes", "martedì", "dinsdag",
+        ],
+    ),
+    (
+        Weekday::Wednesday,
+        &[
+            "wednesday",
+            "mittwoch",
+            "mercredi",
+            "miércoles",
+            "mercoledì",
+            "woensdag",
+        ],
+    ),
+    (
+        Weekday::Thursday,
+        &[
+            "thursday",
+            "donnerstag",
+            "jeudi",
+            "jueves",
+            "giovedì",
+            "donderdag",
+        ],
+    ),
+    (
+        Weekday::Friday,
+        &[
+            "friday", "freitag", "vendredi", "viernes", "venerdì", "vrijdag",
+        ],
+    ),
+    (
+        Weekday::Saturday,
+        &[
+            "saturday",
+            "samstag",
+            "sonnabend",
+            "samedi",
+            "sábado",
+            "sabato",
+            "zaterdag",
+        ],
+    ),
+    (
+        Weekday::Sunday,
+        &[
+            "sunday", "sonntag", "dimanche", "domingo", "domenica", "zondag",
+        ],
+    ),
 ];
 
 /// Words before a day of the week that has passed.
 const LAST: &[&str] = &["last", "letzten", "vergangenen", "vorigen"];
 
 /// Finds the moments of a text; `words` are its words, `taken` bytes that mean something else.
-pub(super) fn scan(text: &str, words: &[Word], taken: &[Range<usize>], clock: &Clock) -> Vec<Moment> {
+pub(super) fn scan(
+    text: &str,
+    words: &[Word],
+    taken: &[Range<usize>],
+    clock: &Clock,
+) -> Vec<Moment> {
     let now = clock.now.to_zoned(clock.zone.clone());
     let lower = super::mention::lower(text);
     let mut found = Vec::new();
@@ -75,7 +176,9 @@ pub(super) fn scan(text: &str, words: &[Word], taken: &[Range<usize>], clock: &C
     worded(words, &now, &mut found);
     chinese(&lower, &now, &mut found);
     found.retain(|moment: &Moment| {
-        !taken.iter().any(|taken| taken.start < moment.span.end && moment.span.start < taken.end)
+        !taken
+            .iter()
+            .any(|taken| taken.start < moment.span.end && moment.span.start < taken.end)
     });
     found.sort_by_key(|moment| (moment.span.start, usize::MAX - moment.span.end));
     let mut kept: Vec<Moment> = Vec::new();
@@ -103,8 +206,11 @@ fn belongs(text: &str, one: &Moment, next: &Moment) -> bool {
         return false;
     }
     let between = text[one.span.end..next.span.start].trim().to_lowercase();
-    ["", ",", "at", "um", "on", "am", "à", "a las", "alle", "om", "的", "，", "gegen", "around", "in the", "früh um"]
-        .contains(&between.as_str())
+    [
+        "", ",", "at", "um", "on", "am", "à", "a las", "alle", "om", "的", "，", "gegen", "around",
+        "in the", "früh um",
+    ]
+    .contains(&between.as_str())
 }
 
 /// "2026-12-24", "24.12.2026", "24.12.", "12/24/2026", "19:30".
@@ -126,15 +232,32 @@ fn numeric(text: &str, now: &Zoned, found: &mut Vec<Moment>) {
             .count();
         let raw = text[at..at + length].trim_end_matches(['-', '/', ':', 'T']);
         let end = at + raw.len();
-        let free = bytes.get(end).is_none_or(|b| !b.is_ascii_alphanumeric() && *b != b'_');
+        let free = bytes
+            .get(end)
+            .is_none_or(|b| !b.is_ascii_alphanumeric() && *b != b'_');
         if free {
             let span = at..end;
-            if let Some(date) = iso(raw).or_else(|| dotted(raw, now)).or_else(|| slashed(raw)) {
+            if let Some(date) = iso(raw)
+                .or_else(|| dotted(raw, now))
+                .or_else(|| slashed(raw))
+            {
                 found.push(Moment::of_date(span, date));
-            } else if let Some((date, time)) = raw.split_once('T').and_then(|(d, t)| Some((iso(d)?, clock_time(t)?))) {
-                found.push(Moment { span, date: Some(date), time: Some(time), exact: None, is_weekday: false });
+            } else if let Some((date, time)) = raw
+                .split_once('T')
+                .and_then(|(d, t)| Some((iso(d)?, clock_time(t)?)))
+            {
+                found.push(Moment {
+                    span,
+                    date: Some(date),
+                    time: Some(time),
+                    exact: None,
+                    is_weekday: false,
+                });
             } else if let Some(time) = clock_time(raw.trim_end_matches('.')) {
-                found.push(Moment::of_time(at..at + raw.trim_end_matches('.').len(), time));
+                found.push(Moment::of_time(
+                    at..at + raw.trim_end_matches('.').len(),
+                    time,
+                ));
             }
         }
         at += length.max(1);
@@ -151,9 +274,12 @@ fn iso(raw: &str) -> Option<Date> {
 fn dotted(raw: &str, now: &Zoned) -> Option<Date> {
     let parts: Vec<&str> = raw.split('.').collect();
     match parts.as_slice() {
-        [day, month, year] if year.len() == 4 => {
-            Date::new(year.parse().ok()?, month.parse().ok()?, day.trim().parse().ok()?).ok()
-        }
+        [day, month, year] if year.len() == 4 => Date::new(
+            year.parse().ok()?,
+            month.parse().ok()?,
+            day.trim().parse().ok()?,
+        )
+        .ok(),
         [day, month, ""] if day.len() <= 2 && month.len() <= 2 => {
             coming(now, month.parse().ok()?, day.parse().ok()?)
         }
@@ -167,7 +293,11 @@ fn slashed(raw: &str) -> Option<Date> {
     let [first, second, year] = parts.as_slice() else {
         return None;
     };
-    let (first, second, year): (i8, i8, i16) = (first.parse().ok()?, second.parse().ok()?, year.parse().ok()?);
+    let (first, second, year): (i8, i8, i16) = (
+        first.parse().ok()?,
+        second.parse().ok()?,
+        year.parse().ok()?,
+    );
     if year < 1000 {
         return None;
     }
@@ -233,7 +363,8 @@ fn read_words<'a>(
     let word = lower(at);
     let before = at.checked_sub(1).map_or("", lower);
     let span = |length: usize| words[at].start..words[at + length - 1].end;
-    let date = |length: usize, date: Option<Date>| Some((Moment::of_date(span(length), date?), length));
+    let date =
+        |length: usize, date: Option<Date>| Some((Moment::of_date(span(length), date?), length));
 
     if [word, lower(at + 1), lower(at + 2), lower(at + 3)] == ["the", "day", "after", "tomorrow"] {
         return date(4, days_from(now, 2));
@@ -247,10 +378,15 @@ fn read_words<'a>(
     match word {
         "übermorgen" => return date(1, days_from(now, 2)),
         "vorgestern" => return date(1, days_from(now, -2)),
-        "noon" | "mittags" => return Some((Moment::of_time(span(1), Time::constant(12, 0, 0, 0)), 1)),
+        "noon" | "mittags" => {
+            return Some((Moment::of_time(span(1), Time::constant(12, 0, 0, 0)), 1));
+        }
         "midnight" | "mitternacht" => return Some((Moment::of_time(span(1), Time::MIN), 1)),
         // "am Morgen", "jeden Morgen", "guten Morgen" is the time of day.
-        "morgen" if ["am", "jeden", "guten", "diesen", "den"].contains(&before) || words[at].upper && at > 0 => {
+        "morgen"
+            if ["am", "jeden", "guten", "diesen", "den"].contains(&before)
+                || words[at].upper && at > 0 =>
+        {
             return None;
         }
         "hier" | "mañana" if !is_french_or_spanish(words) => return None,
@@ -278,7 +414,9 @@ fn read_words<'a>(
 }
 
 fn is_french_or_spanish(words: &[Word]) -> bool {
-    words.iter().any(|word| ["le", "la", "el", "de", "une", "una", "les", "los"].contains(&word.lower.as_str()))
+    words.iter().any(|word| {
+        ["le", "la", "el", "de", "une", "una", "les", "los"].contains(&word.lower.as_str())
+    })
 }
 
 fn weekday<'a>(
@@ -287,7 +425,9 @@ fn weekday<'a>(
     before: &str,
     now: &Zoned,
 ) -> Option<(Option<Date>, usize)> {
-    let (weekday, _) = WEEKDAYS.iter().find(|(_, names)| names.contains(&lower(at)))?;
+    let (weekday, _) = WEEKDAYS
+        .iter()
+        .find(|(_, names)| names.contains(&lower(at)))?;
     // "every Friday" and "Fridays" are no single day.
     if ["every", "each", "jeden", "chaque"].contains(&before) {
         return None;
@@ -327,10 +467,18 @@ fn offset<'a>(
     let sign = if ago || lower(at) == "vor" { -1 } else { 1 };
     let amount = sign * i64::from(count);
     let (step, exact): (Span, bool) = match unit {
-        "minute" | "minutes" | "minuten" | "mins" | "min" | "minutos" | "minuti" => (amount.minutes(), true),
-        "hour" | "hours" | "stunde" | "stunden" | "heures" | "heure" | "horas" | "ore" => (amount.hours(), true),
-        "day" | "days" | "tag" | "tagen" | "tage" | "jours" | "jour" | "días" | "giorni" => (amount.days(), false),
-        "week" | "weeks" | "woche" | "wochen" | "semaines" | "semaine" | "semanas" => (amount.weeks(), false),
+        "minute" | "minutes" | "minuten" | "mins" | "min" | "minutos" | "minuti" => {
+            (amount.minutes(), true)
+        }
+        "hour" | "hours" | "stunde" | "stunden" | "heures" | "heure" | "horas" | "ore" => {
+            (amount.hours(), true)
+        }
+        "day" | "days" | "tag" | "tagen" | "tage" | "jours" | "jour" | "días" | "giorni" => {
+            (amount.days(), false)
+        }
+        "week" | "weeks" | "woche" | "wochen" | "semaines" | "semaine" | "semanas" => {
+            (amount.weeks(), false)
+        }
         "month" | "months" | "monat" | "monaten" | "mois" | "meses" => (amount.months(), false),
         "year" | "years" | "jahr" | "jahren" | "ans" | "años" => (amount.years(), false),
         _ => return None,
@@ -395,28 +543,40 @@ fn time_of_day<'a>(
     at: usize,
 ) -> Option<(Time, usize)> {
     if lower(at) == "halb" {
-        let hour = lower(at + 1).parse().ok().or_else(|| numerals::word(lower(at + 1)))?;
-        let hour = i8::try_from(hour).ok().filter(|hour| (1..=24).contains(hour))?;
+        let hour = lower(at + 1)
+            .parse()
+            .ok()
+            .or_else(|| numerals::word(lower(at + 1)))?;
+        let hour = i8::try_from(hour)
+            .ok()
+            .filter(|hour| (1..=24).contains(hour))?;
         return Some((Time::new(hour - 1, 30, 0, 0).ok()?, 2));
     }
     let word = lower(at);
-    let (number, half, joined) = match ["am", "pm"].iter().find_map(|half| Some((word.strip_suffix(half)?, *half))) {
+    let (number, half, joined) = match ["am", "pm"]
+        .iter()
+        .find_map(|half| Some((word.strip_suffix(half)?, *half)))
+    {
         Some((number, half)) if !number.is_empty() => (number, half, true),
         _ => (word, lower(at + 1), false),
     };
     let (hour, minute) = match number.split_once([':', '.']) {
-        Some((hour, minute)) if minute.len() == 2 => (hour.parse::<i8>().ok()?, minute.parse::<i8>().ok()?),
+        Some((hour, minute)) if minute.len() == 2 => {
+            (hour.parse::<i8>().ok()?, minute.parse::<i8>().ok()?)
+        }
         Some(_) => return None,
         None => {
-            let hour = number.parse::<i8>().ok().or_else(|| {
-                numerals::word(number).and_then(|value| i8::try_from(value).ok())
-            })?;
+            let hour = number
+                .parse::<i8>()
+                .ok()
+                .or_else(|| numerals::word(number).and_then(|value| i8::try_from(value).ok()))?;
             (hour, 0)
         }
     };
     // "a.m." comes as one word with its dots.
     let half = half.trim_end_matches('.').replace('.', "");
-    let morning = half == "am" && (joined || words.get(at + 1).is_some_and(|word| is_half(&word.lower)));
+    let morning =
+        half == "am" && (joined || words.get(at + 1).is_some_and(|word| is_half(&word.lower)));
     let evening = half == "pm";
     let oclock = matches!(lower(at + 1), "uhr" | "o'clock" | "heures" | "uur");
     if morning || evening {
@@ -427,17 +587,26 @@ fn time_of_day<'a>(
             (hour, false) if hour < 12 => hour,
             _ => return None,
         };
-        return Some((Time::new(hour, minute, 0, 0).ok()?, if joined { 1 } else { 2 }));
+        return Some((
+            Time::new(hour, minute, 0, 0).ok()?,
+            if joined { 1 } else { 2 },
+        ));
     }
     if oclock {
         // "7 Uhr 30"
-        let minutes = lower(at + 2).parse::<i8>().ok().filter(|minutes| minute == 0 && *minutes < 60);
+        let minutes = lower(at + 2)
+            .parse::<i8>()
+            .ok()
+            .filter(|minutes| minute == 0 && *minutes < 60);
         let time = Time::new(hour, minutes.unwrap_or(minute), 0, 0).ok()?;
         return Some((time, 2 + usize::from(minutes.is_some())));
     }
-    let introduced = at > 0 && ["at", "um"].contains(&lower(at - 1)) && number.bytes().all(|b| b.is_ascii_digit());
+    let introduced = at > 0
+        && ["at", "um"].contains(&lower(at - 1))
+        && number.bytes().all(|b| b.is_ascii_digit());
     let unit = super::units::named(lower(at + 1)).is_some();
-    (introduced && !unit && (0..24).contains(&hour)).then(|| Some((Time::new(hour, minute, 0, 0).ok()?, 1)))?
+    (introduced && !unit && (0..24).contains(&hour))
+        .then(|| Some((Time::new(hour, minute, 0, 0).ok()?, 1)))?
 }
 
 /// German "am" is a preposition; the English mark of the hour stands behind a number.
@@ -451,7 +620,13 @@ fn chinese(text: &str, now: &Zoned, found: &mut Vec<Moment>) {
         let rest = &text[at..];
         match chinese_at(rest, now) {
             Some((date, time, exact, length)) => {
-                found.push(Moment { span: at..at + length, date, time, exact, is_weekday: false });
+                found.push(Moment {
+                    span: at..at + length,
+                    date,
+                    time,
+                    exact,
+                    is_weekday: false,
+                });
                 at += length;
             }
             None => at += c.len_utf8(),
@@ -462,17 +637,47 @@ fn chinese(text: &str, now: &Zoned, found: &mut Vec<Moment>) {
 type Found = (Option<Date>, Option<Time>, Option<Zoned>, usize);
 
 fn chinese_at(rest: &str, now: &Zoned) -> Option<Found> {
-    for (word, days) in [("大后天", 3), ("后天", 2), ("明天", 1), ("今天", 0), ("昨天", -1), ("前天", -2), ("明日", 1), ("今日", 0), ("明早", 1), ("今晚", 0), ("明晚", 1)] {
+    for (word, days) in [
+        ("大后天", 3),
+        ("后天", 2),
+        ("明天", 1),
+        ("今天", 0),
+        ("昨天", -1),
+        ("前天", -2),
+        ("明日", 1),
+        ("今日", 0),
+        ("明早", 1),
+        ("今晚", 0),
+        ("明晚", 1),
+    ] {
         if rest.starts_with(word) {
             return Some((days_from(now, days), None, None, word.len()));
         }
     }
-    for prefix in ["下周", "下星期", "下个星期", "这周", "本周", "上周", "周", "星期", "礼拜"] {
-        let Some(after) = rest.strip_prefix(prefix) else { continue };
+    for prefix in [
+        "下周",
+        "下星期",
+        "下个星期",
+        "这周",
+        "本周",
+        "上周",
+        "周",
+        "星期",
+        "礼拜",
+    ] {
+        let Some(after) = rest.strip_prefix(prefix) else {
+            continue;
+        };
         let day = after.chars().next()?;
-        let number = "一二三四五六日".find(day).map(|at| at / 3).or((day == '天').then_some(6))?;
+        let number = "一二三四五六日"
+            .find(day)
+            .map(|at| at / 3)
+            .or((day == '天').then_some(6))?;
         let weekday = WEEKDAYS[number].0;
-        let monday = now.date().checked_sub((i64::from(now.date().weekday().to_monday_zero_offset())).days()).ok()?;
+        let monday = now
+            .date()
+            .checked_sub((i64::from(now.date().weekday().to_monday_zero_offset())).days())
+            .ok()?;
         let in_week = |weeks: i64| monday.checked_add((weeks * 7 + number as i64).days()).ok();
         let date = match prefix {
             "下周" | "下星期" | "下个星期" => in_week(1),
@@ -488,7 +693,10 @@ fn chinese_at(rest: &str, now: &Zoned) -> Option<Found> {
     let (number, digits) = numerals::leading(&rest[skipped..])?;
     let after = &rest[skipped + digits..];
     let used = skipped + digits;
-    if let Some(tail) = after.strip_prefix('点').or_else(|| after.strip_prefix('时').filter(|_| part.is_some())) {
+    if let Some(tail) = after
+        .strip_prefix('点')
+        .or_else(|| after.strip_prefix('时').filter(|_| part.is_some()))
+    {
         if tail.starts_with('击') {
             return None;
         }
@@ -498,7 +706,10 @@ fn chinese_at(rest: &str, now: &Zoned) -> Option<Found> {
             hour += 12;
         }
         let mut length = used + 3;
-        let tail = tail.strip_prefix('钟').inspect(|_| length += 3).unwrap_or(tail);
+        let tail = tail
+            .strip_prefix('钟')
+            .inspect(|_| length += 3)
+            .unwrap_or(tail);
         let mut minute = 0;
         if tail.starts_with('半') {
             minute = 30;
@@ -521,13 +732,29 @@ fn chinese_at(rest: &str, now: &Zoned) -> Option<Found> {
         let (month, bytes) = numerals::leading(tail)?;
         let tail = tail[bytes..].strip_prefix('月')?;
         let (day, more) = numerals::leading(tail)?;
-        let end = tail[more..].chars().next().filter(|c| matches!(c, '日' | '号'))?;
-        let date = Date::new(i16::try_from(number).ok()?, i8::try_from(month).ok()?, i8::try_from(day).ok()?).ok()?;
-        return Some((Some(date), None, None, used + 3 + bytes + 3 + more + end.len_utf8()));
+        let end = tail[more..]
+            .chars()
+            .next()
+            .filter(|c| matches!(c, '日' | '号'))?;
+        let date = Date::new(
+            i16::try_from(number).ok()?,
+            i8::try_from(month).ok()?,
+            i8::try_from(day).ok()?,
+        )
+        .ok()?;
+        return Some((
+            Some(date),
+            None,
+            None,
+            used + 3 + bytes + 3 + more + end.len_utf8(),
+        ));
     }
     if let Some(tail) = after.strip_prefix('月') {
         let (day, bytes) = numerals::leading(tail)?;
-        let end = tail[bytes..].chars().next().filter(|c| matches!(c, '日' | '号'))?;
+        let end = tail[bytes..]
+            .chars()
+            .next()
+            .filter(|c| matches!(c, '日' | '号'))?;
         let date = coming(now, i8::try_from(number).ok()?, i8::try_from(day).ok()?)?;
         return Some((Some(date), None, None, used + 3 + bytes + end.len_utf8()));
     }
@@ -542,13 +769,27 @@ fn chinese_at(rest: &str, now: &Zoned) -> Option<Found> {
         ("年", |n| n.years(), false),
     ];
     for (unit, step, exact) in units {
-        let Some(tail) = after.strip_prefix(unit) else { continue };
-        for (word, sign) in [("之后", 1), ("以后", 1), ("后", 1), ("之前", -1), ("以前", -1), ("前", -1)] {
+        let Some(tail) = after.strip_prefix(unit) else {
+            continue;
+        };
+        for (word, sign) in [
+            ("之后", 1),
+            ("以后", 1),
+            ("后", 1),
+            ("之前", -1),
+            ("以前", -1),
+            ("前", -1),
+        ] {
             if tail.starts_with(word) {
                 let moment = now.checked_add(step(sign * i64::from(number))).ok()?;
                 let length = used + unit.len() + word.len();
                 return Some(match exact {
-                    true => (Some(moment.date()), Some(moment.time()), Some(moment), length),
+                    true => (
+                        Some(moment.date()),
+                        Some(moment.time()),
+                        Some(moment),
+                        length,
+                    ),
                     false => (Some(moment.date()), None, None, length),
                 });
             }

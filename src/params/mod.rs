@@ -126,7 +126,11 @@ pub fn extract(schema: &str, text: &str, clock: &Clock) -> Extraction {
     let missing = properties
         .iter()
         .filter(|property| property.required)
-        .filter(|property| found.iter().all(|parameter| parameter.name != property.name))
+        .filter(|property| {
+            found
+                .iter()
+                .all(|parameter| parameter.name != property.name)
+        })
         .map(|property| property.name.clone())
         .collect();
     Extraction { found, missing }

@@ -2,16 +2,44 @@
 
 /// English, German and a few other number words up to twelve, and the tens.
 const WORDS: &[(&str, u32)] = &[
-    ("one", 1), ("two", 2), ("three", 3), ("four", 4), ("five", 5), ("six", 6), ("seven", 7),
-    ("eight", 8), ("nine", 9), ("ten", 10), ("eleven", 11), ("twelve", 12), ("twenty", 20),
-    ("thirty", 30), ("forty", 40), ("fifty", 50), ("eins", 1), ("zwei", 2), ("drei", 3), ("vier", 4),
-    ("fünf", 5), ("sechs", 6), ("sieben", 7), ("acht", 8), ("neun", 9), ("zehn", 10), ("elf", 11),
-    ("zwölf", 12), ("zwanzig", 20), ("dreißig", 30),
+    ("one", 1),
+    ("two", 2),
+    ("three", 3),
+    ("four", 4),
+    ("five", 5),
+    ("six", 6),
+    ("seven", 7),
+    ("eight", 8),
+    ("nine", 9),
+    ("ten", 10),
+    ("eleven", 11),
+    ("twelve", 12),
+    ("twenty", 20),
+    ("thirty", 30),
+    ("forty", 40),
+    ("fifty", 50),
+    ("eins", 1),
+    ("zwei", 2),
+    ("drei", 3),
+    ("vier", 4),
+    ("fünf", 5),
+    ("sechs", 6),
+    ("sieben", 7),
+    ("acht", 8),
+    ("neun", 9),
+    ("zehn", 10),
+    ("elf", 11),
+    ("zwölf", 12),
+    ("zwanzig", 20),
+    ("dreißig", 30),
 ];
 
 /// The value of a number word.
 pub(super) fn word(word: &str) -> Option<u32> {
-    WORDS.iter().find(|(name, _)| *name == word).map(|(_, value)| *value)
+    WORDS
+        .iter()
+        .find(|(name, _)| *name == word)
+        .map(|(_, value)| *value)
 }
 
 fn digit(c: char) -> Option<u32> {

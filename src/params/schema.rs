@@ -60,7 +60,9 @@ pub(super) struct Property {
 impl Property {
     /// Whether one of the words is in its name.
     pub fn named(&self, words: &[&str]) -> bool {
-        self.tokens.iter().any(|token| words.contains(&token.as_str()))
+        self.tokens
+            .iter()
+            .any(|token| words.contains(&token.as_str()))
     }
 
     /// Whether one of the words is in its description.
@@ -92,7 +94,10 @@ fn property(name: &str, schema: &Value, required: bool) -> Property {
         true => schema.get("items").unwrap_or(&Value::Null),
         false => schema,
     };
-    let description = schema.get("description").and_then(Value::as_str).unwrap_or_default();
+    let description = schema
+        .get("description")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
     let (choices, synonyms) = choices(item);
     let number = |key: &str| item.get(key).and_then(Value::as_f64);
     let mut property = Property {
@@ -139,17 +144,34 @@ fn choices(schema: &Value) -> Choices {
         .unwrap_or_default();
     let mut synonyms: Vec<(Value, Vec<String>)> = Vec::new();
     for key in ["oneOf", "anyOf"] {
-        for variant in schema.get(key).and_then(Value::as_array).into_iter().flatten() {
-            let Some(constant) = variant.get("const") else { continue };
+        for variant in schema
+            .get(key)
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+        {
+            let Some(constant) = variant.get("const") else {
+                continue;
+            };
             values.push(constant.clone());
-            let titles = ["title", "description"].iter().filter_map(|key| variant.get(*key)?.as_str());
+            let titles = ["title", "description"]
+                .iter()
+                .filter_map(|key| variant.get(*key)?.as_str());
             synonyms.push((constant.clone(), titles.map(str::to_lowercase).collect()));
         }
     }
     for key in ["x-synonyms", "x-enum-synonyms"] {
-        for (value, words) in schema.get(key).and_then(Value::as_object).into_iter().flatten() {
+        for (value, words) in schema
+            .get(key)
+            .and_then(Value::as_object)
+            .into_iter()
+            .flatten()
+        {
             let words = words.as_array().into_iter().flatten();
-            let words = words.filter_map(Value::as_str).map(str::to_lowercase).collect();
+            let words = words
+                .filter_map(Value::as_str)
+                .map(str::to_lowercase)
+                .collect();
             synonyms.push((Value::String(value.clone()), words));
         }
     }
@@ -202,10 +224,40 @@ fn role(property: &Property, schema: &Value) -> Role {
         || (says(&["mail", "email"]) && says(&["address", "addresses"]))
     {
         Role::Mail
-    } else if named(&["path", "paths", "file", "files", "folder", "directory", "dir", "filename", "filepath", "dockerfile"])
-        || (says(&["path", "file", "files", "folder", "folders", "workbook", "archive", "directory"])
-            && plain
-            && !named(&["query", "content", "text", "prompt", "instruction", "pattern", "filter", "title", "url", "sheet", "glob"]))
+    } else if named(&[
+        "path",
+        "paths",
+        "file",
+        "files",
+        "folder",
+        "directory",
+        "dir",
+        "filename",
+        "filepath",
+        "dockerfile",
+    ]) || (says(&[
+        "path",
+        "file",
+        "files",
+        "folder",
+        "folders",
+        "workbook",
+        "archive",
+        "directory",
+    ]) && plain
+        && !named(&[
+            "query",
+            "content",
+            "text",
+            "prompt",
+            "instruction",
+            "pattern",
+            "filter",
+            "title",
+            "url",
+            "sheet",
+            "glob",
+        ]))
     {
         Role::Path
     } else if named(&["domain", "domains", "host", "hostname"]) {
@@ -218,16 +270,38 @@ fn role(property: &Property, schema: &Value) -> Role {
         Role::Language
     } else if says(&["date"]) && says(&["time"]) || named(&["datetime", "timestamp"]) {
         Role::DateTime
-    } else if named(&["date", "day", "since", "until", "deadline", "due"]) || (says(&["date", "day"]) && plain) {
+    } else if named(&["date", "day", "since", "until", "deadline", "due"])
+        || (says(&["date", "day"]) && plain)
+    {
         Role::Date
     } else if named(&["time", "when", "at", "start", "end", "from", "to", "depart"])
-        && says(&["time", "when", "start", "end", "departure", "earliest", "latest", "moment"])
-        && !says(&["line", "branch", "tag", "hash", "airport", "station", "place", "destination", "zone"])
+        && says(&[
+            "time",
+            "when",
+            "start",
+            "end",
+            "departure",
+            "earliest",
+            "latest",
+            "moment",
+        ])
+        && !says(&[
+            "line",
+            "branch",
+            "tag",
+            "hash",
+            "airport",
+            "station",
+            "place",
+            "destination",
+            "zone",
+        ])
     {
         Role::DateTime
-    } else if named(&["version", "tag", "revision", "commit", "hash", "sha", "sha256", "uuid", "id", "number", "branch", "symbol",
-        "key", "ref", "good", "bad", "object", "ticker", "tracking"])
-        || says(&["branch", "revision", "ticker", "tag", "hash"]) && plain
+    } else if named(&[
+        "version", "tag", "revision", "commit", "hash", "sha", "sha256", "uuid", "id", "number",
+        "branch", "symbol", "key", "ref", "good", "bad", "object", "ticker", "tracking",
+    ]) || says(&["branch", "revision", "ticker", "tag", "hash"]) && plain
         || named(&["old", "new"]) && named(&["name", "symbol"])
     {
         Role::Identifier

@@ -54,7 +54,10 @@ pub fn decide(
         let best = ranking.first().copied();
         let score = best.map_or(0.0, |best| best.score);
         let fits = best.filter(|best| best.score >= limits.floor);
-        let previous = drafts.last().and_then(|draft| draft.parts.last()).map(|at| parts[*at].0);
+        let previous = drafts
+            .last()
+            .and_then(|draft| draft.parts.last())
+            .map(|at| parts[*at].0);
         let verdict = match (drafts.last(), previous) {
             (Some(draft), Some(previous)) => {
                 let case = Case {
@@ -108,11 +111,7 @@ enum Verdict {
 }
 
 /// The first part has no step before it.
-fn first(
-    at: usize,
-    parts: &[(&Part, Ranking)],
-    is_named: &dyn Fn(u32, &str) -> bool,
-) -> Verdict {
+fn first(at: usize, parts: &[(&Part, Ranking)], is_named: &dyn Fn(u32, &str) -> bool) -> Verdict {
     match parts[at].0.form {
         Form::Statement => Verdict::Nothing,
         Form::Bare if parts.len() > at + 1 && !named_apart(at, parts, is_named) => Verdict::Nothing,
@@ -186,7 +185,9 @@ impl Case<'_> {
             (Link::Sentence, Some(_)) => self.sentence(),
             // "Can you help me with that?" asks for nothing new.
             (Link::Sentence, None) => match self.part.manner {
-                Manner::Told if !self.part.anaphoric && self.part.text.trim().len() > 8 => Verdict::Own,
+                Manner::Told if !self.part.anaphoric && self.part.text.trim().len() > 8 => {
+                    Verdict::Own
+                }
                 _ => Verdict::Joins,
             },
             (Link::Weak, Some(_)) if same => Verdict::Joins,

@@ -55,7 +55,10 @@ pub fn arrange(steps: &[Option<u32>], needs: &dyn Fn(u32) -> Vec<u32>) -> Ordere
     let mut done: Vec<usize> = Vec::with_capacity(steps.len());
     while done.len() < steps.len() {
         let next = (0..steps.len()).find(|at| {
-            !done.contains(at) && ordered.after[*at].iter().all(|before| done.contains(before))
+            !done.contains(at)
+                && ordered.after[*at]
+                    .iter()
+                    .all(|before| done.contains(before))
         });
         match next {
             Some(next) => done.push(next),

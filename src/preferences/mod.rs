@@ -66,7 +66,10 @@ impl Preferences {
 
     /// All entries that are named.
     pub fn entries(&self) -> impl Iterator<Item = &EntryId> {
-        self.pinned.iter().chain(&self.blocked).chain(&self.preferred)
+        self.pinned
+            .iter()
+            .chain(&self.blocked)
+            .chain(&self.preferred)
     }
 
     /// Adds every limit they break; `path` is prefixed to the field names.
@@ -90,8 +93,8 @@ impl Preferences {
                     let text = format!("{count} characters exceed the limit of {MAX_NAME_CHARS}");
                     violations.add(format!("{field}.name"), text);
                 }
-                let elsewhere = field.starts_with(&format!("{path}pinned"))
-                    && self.blocked.contains(id);
+                let elsewhere =
+                    field.starts_with(&format!("{path}pinned")) && self.blocked.contains(id);
                 if elsewhere {
                     violations.add(format!("{field}.name"), "is blocked as well");
                 }
@@ -140,17 +143,18 @@ impl Effective {
         self.preferred.contains(id)
     }
 
-    /// Everything in a fixed order, for digests.
-    pub fn sorted(&self) -> Vec<(&'static str, &EntryId)> {
-        let mut all: Vec<(&'static str, &EntryId)> = self
-            .pinned
-            .iter()
-            .map(|id| ("pinned", id))
-            .chain(self.blocked.iter().map(|id| ("blocked", id)))
-            .chain(self.preferred.iter().map(|id| ("preferred", id)))
-            .collect();
-        all.sort_unstable();
-        all
+    /// The same as lists, each ordered by source and name.
+    pub fn to_preferences(&self) -> Preferences {
+        let sorted = |ids: &HashSet<EntryId>| {
+            let mut ids: Vec<EntryId> = ids.iter().cloned().collect();
+            ids.sort_unstable();
+            ids
+        };
+        Preferences {
+            pinned: sorted(&self.pinned),
+            blocked: sorted(&self.blocked),
+            preferred: sorted(&self.preferred),
+        }
     }
 }
 
@@ -225,7 +229,9 @@ impl PreferenceBook {
             tenant: owner.tenant.clone(),
             user: String::new(),
         };
-        let own = (!owner.user.is_empty()).then(|| owners.get(owner)).flatten();
+        let own = (!owner.user.is_empty())
+            .then(|| owners.get(owner))
+            .flatten();
         let all = owners.get(&tenant).into_iter().chain(own);
         Arc::new(Effective::of(all.map(|preferences| &**preferences)))
     }
@@ -249,7 +255,9 @@ impl PreferenceBook {
                 return Err(PreferenceError::Full);
             }
             if let Some(store) = &book.shared.store {
-                store.save_preferences(owner.clone(), preferences.clone()).await?;
+                store
+                    .save_preferences(owner.clone(), preferences.clone())
+                    .await?;
             }
             let mut owners = book
                 .shared
@@ -267,7 +275,10 @@ impl PreferenceBook {
 
     fn owners(&self) -> std::sync::RwLockReadGuard<'_, BTreeMap<Owner, Arc<Preferences>>> {
         // Held for the moment of a look-up only.
-        self.shared.owners.read().unwrap_or_else(PoisonError::into_inner)
+        self.shared
+            .owners
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -21,7 +21,9 @@ fn blocking(name: &str) -> Preferences {
 #[tokio::test]
 async fn a_user_adds_to_the_tenant_and_others_see_nothing() {
     let book = PreferenceBook::default();
-    book.set(owner("acme", ""), blocking("a")).await.expect("set");
+    book.set(owner("acme", ""), blocking("a"))
+        .await
+        .expect("set");
     let own = Preferences {
         pinned: vec![id("a"), id("b")],
         ..Preferences::default()
@@ -33,7 +35,9 @@ async fn a_user_adds_to_the_tenant_and_others_see_nothing() {
     assert!(bob.blocks(&id("a")) && !bob.pins(&id("b")));
     assert!(book.effective(&owner("other", "eve")).is_empty());
     assert!(book.effective(&owner("", "")).is_empty());
-    book.set(owner("acme", ""), Preferences::default()).await.expect("forgets");
+    book.set(owner("acme", ""), Preferences::default())
+        .await
+        .expect("forgets");
     assert!(!book.effective(&owner("acme", "bob")).blocks(&id("a")));
 }
 
@@ -42,10 +46,18 @@ async fn they_outlive_the_process_where_there_is_a_store() {
     let dir = tempfile::tempdir().expect("temporary folder");
     {
         let store = Store::open(dir.path()).expect("opens");
-        let book = PreferenceBook::open(Some(store.clone())).await.expect("opens");
-        book.set(owner("acme", "eve"), blocking("a")).await.expect("set");
-        book.set(owner("acme", "bob"), blocking("b")).await.expect("set");
-        book.set(owner("acme", "bob"), Preferences::default()).await.expect("forgets");
+        let book = PreferenceBook::open(Some(store.clone()))
+            .await
+            .expect("opens");
+        book.set(owner("acme", "eve"), blocking("a"))
+            .await
+            .expect("set");
+        book.set(owner("acme", "bob"), blocking("b"))
+            .await
+            .expect("set");
+        book.set(owner("acme", "bob"), Preferences::default())
+            .await
+            .expect("forgets");
         store.close().await;
     }
     let store = Store::open(dir.path()).expect("opens again");
@@ -63,11 +75,16 @@ async fn limits_are_named() {
         preferred: vec![id("x"); MAX_ENTRIES + 1],
     };
     let long = "x".repeat(MAX_OWNER_CHARS + 1);
-    let Err(PreferenceError::Invalid(violations)) = book.set(owner(&long, "a\n"), preferences).await
+    let Err(PreferenceError::Invalid(violations)) =
+        book.set(owner(&long, "a\n"), preferences).await
     else {
         panic!("accepted");
     };
-    let fields: Vec<&str> = violations.as_slice().iter().map(|v| v.field.as_str()).collect();
+    let fields: Vec<&str> = violations
+        .as_slice()
+        .iter()
+        .map(|v| v.field.as_str())
+        .collect();
     assert_eq!(
         fields,
         [

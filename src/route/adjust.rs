@@ -177,7 +177,12 @@ impl Adjustments {
     }
 
     /// Lays the changes on a ranking of own sums and ranks anew.
-    pub fn apply(&self, snapshot: &Snapshot, own: &[Scored], calibration: &Calibration) -> Vec<Scored> {
+    pub fn apply(
+        &self,
+        snapshot: &Snapshot,
+        own: &[Scored],
+        calibration: &Calibration,
+    ) -> Vec<Scored> {
         let mut ranked: Vec<Scored> = own.to_vec();
         if self.changes.is_empty() {
             return ranked;

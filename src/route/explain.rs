@@ -24,7 +24,10 @@ pub(super) fn dropped(
     let kept: HashSet<u32> = matches.iter().map(|scored| scored.slot).collect();
     let mut found: Vec<Dropped> = Vec::new();
     for (at, scored) in all.iter().enumerate() {
-        let Some(indexed) = snapshot.entry(scored.slot).filter(|_| !kept.contains(&scored.slot)) else {
+        let Some(indexed) = snapshot
+            .entry(scored.slot)
+            .filter(|_| !kept.contains(&scored.slot))
+        else {
             continue;
         };
         let entry = &indexed.entry;

@@ -62,7 +62,10 @@ pub(super) fn plan(
         .collect();
     let order = asked.reading.order();
     numbered.sort_by_key(|(part, _)| order.iter().position(|at| at == part));
-    arranged(snapshot, numbered.into_iter().map(|(_, step)| step).collect())
+    arranged(
+        snapshot,
+        numbered.into_iter().map(|(_, step)| step).collect(),
+    )
 }
 
 fn candidates(ranked: &[Scored]) -> Ranking {
@@ -84,7 +87,11 @@ fn is_named(snapshot: &Snapshot, slot: u32, word: &str) -> bool {
     let word = word.to_lowercase();
     let entry = &indexed.entry;
     let by_name = tokenize(&entry.id.name).contains(&word);
-    by_name || entry.aliases.iter().any(|alias| alias.to_lowercase() == word)
+    by_name
+        || entry
+            .aliases
+            .iter()
+            .any(|alias| alias.to_lowercase() == word)
 }
 
 fn fit_of(thresholds: Thresholds, score: f64) -> Fit {
@@ -211,9 +218,13 @@ pub(super) fn parameters(
 fn arranged(snapshot: &Snapshot, mut steps: Vec<Step>) -> Plan {
     let slot_of = |step: &Step| {
         let id = &step.entry.as_ref()?.entry.id;
-        slots_named(snapshot, id, &id.name).into_iter().find(|slot| {
-            snapshot.entry(*slot).is_some_and(|found| found.entry.id == *id)
-        })
+        slots_named(snapshot, id, &id.name)
+            .into_iter()
+            .find(|slot| {
+                snapshot
+                    .entry(*slot)
+                    .is_some_and(|found| found.entry.id == *id)
+            })
     };
     let slots: Vec<Option<u32>> = steps.iter().map(slot_of).collect();
     let needs = |slot: u32| -> Vec<u32> {
@@ -222,10 +233,18 @@ fn arranged(snapshot: &Snapshot, mut steps: Vec<Step>) -> Plan {
         };
         let entry = &indexed.entry;
         let names = entry.depends_on.iter();
-        names.flat_map(|name| slots_named(snapshot, &entry.id, name)).collect()
+        names
+            .flat_map(|name| slots_named(snapshot, &entry.id, name))
+            .collect()
     };
     let ordered = arrange(&slots, &needs);
-    let place = |at: usize| ordered.order.iter().position(|old| *old == at).unwrap_or(at);
+    let place = |at: usize| {
+        ordered
+            .order
+            .iter()
+            .position(|old| *old == at)
+            .unwrap_or(at)
+    };
     let cycle = ordered
         .cycle
         .iter()
@@ -233,7 +252,10 @@ fn arranged(snapshot: &Snapshot, mut steps: Vec<Step>) -> Plan {
         .map(|indexed| std::sync::Arc::new(indexed.entry.id.clone()))
         .collect();
     for (at, step) in steps.iter_mut().enumerate() {
-        step.after = ordered.after[at].iter().map(|before| place(*before)).collect();
+        step.after = ordered.after[at]
+            .iter()
+            .map(|before| place(*before))
+            .collect();
         step.after.sort_unstable();
         let Some(found) = &step.entry else { continue };
         step.unmet = found
@@ -248,6 +270,10 @@ fn arranged(snapshot: &Snapshot, mut steps: Vec<Step>) -> Plan {
             .collect();
     }
     let mut taken: Vec<Option<Step>> = steps.into_iter().map(Some).collect();
-    let steps = ordered.order.iter().filter_map(|at| taken[*at].take()).collect();
+    let steps = ordered
+        .order
+        .iter()
+        .filter_map(|at| taken[*at].take())
+        .collect();
     Plan { steps, cycle }
 }

@@ -99,10 +99,14 @@ pub struct Conversation {
 impl Conversation {
     /// Whether nothing was said.
     pub fn is_empty(&self) -> bool {
-        self.turns.iter().chain([&self.summary]).all(|text| text.trim().is_empty())
+        self.turns
+            .iter()
+            .chain([&self.summary])
+            .all(|text| text.trim().is_empty())
     }
 
-    /// The text that stands for it: the last turns, and the summary if there is room.
+    /// The text that stands for it: the last turns, and the summary if there is room. A
+    /// conversation of this one turn is worth the same.
     pub fn text(&self) -> String {
         let mut room = READ_CHARS;
         let mut texts: Vec<&str> = Vec::new();
@@ -111,13 +115,16 @@ impl Conversation {
             let text = text.trim();
             let count = text.chars().count();
             let skipped = count.saturating_sub(room);
-            let from = text.char_indices().nth(skipped).map_or(text.len(), |(at, _)| at);
+            let from = text
+                .char_indices()
+                .nth(skipped)
+                .map_or(text.len(), |(at, _)| at);
             texts.push(&text[from..]);
-            room = room.saturating_sub(count);
+            room = room.saturating_sub(count + 1);
         }
         texts.retain(|text| !text.is_empty());
         texts.reverse();
-        texts.join("\n")
+        texts.join("\n").trim().to_owned()
     }
 
     /// Adds every limit it breaks; `path` is prefixed to the field names.
@@ -212,7 +219,8 @@ impl Request {
             violations.add(format!("{path}min_score"), message);
         }
         let conversation = format!("{path}context.");
-        self.conversation.check(&conversation, max_prompt_bytes, violations);
+        self.conversation
+            .check(&conversation, max_prompt_bytes, violations);
         self.owner.check(path, violations);
     }
 

@@ -13,8 +13,8 @@ use super::planning::{self, PartRanking};
 use super::profile::{LEXICAL, Profile};
 use super::request::{Mode, Request};
 use super::result::{
-    Decision, Degradation, DegradedReason, InputTruncation, Outcome, Ranked,
-    RouteResult, Stage, Unwanted, Warning,
+    Decision, Degradation, DegradedReason, InputTruncation, Outcome, Ranked, RouteResult, Stage,
+    Unwanted, Warning,
 };
 use super::select::{Scored, select};
 use super::semantic::{self, Similarity};
@@ -200,7 +200,10 @@ impl Router {
         for (at, text) in asked.texts_beside().into_iter().enumerate() {
             let vector = sides.get(at).map(|vector| &vector.embedded);
             let asked = asked.with_text(&text);
-            rankings.push(self.rank_text(snapshot, &asked, vector, mode, calibration).await);
+            rankings.push(
+                self.rank_text(snapshot, &asked, vector, mode, calibration)
+                    .await,
+            );
         }
 
         let own = evidence.rank(request, mode, calibration);
@@ -240,9 +243,14 @@ impl Router {
         }
         if request.explain {
             let open = request.without_filters();
-            let all = adjustments.apply(snapshot, &evidence.rank(&open, mode, calibration), calibration);
+            let all = adjustments.apply(
+                snapshot,
+                &evidence.rank(&open, mode, calibration),
+                calibration,
+            );
             let outcome = result.decision.outcome;
-            result.dropped = explain::dropped(snapshot, request, &all, &selected, &adjustments, outcome);
+            result.dropped =
+                explain::dropped(snapshot, request, &all, &selected, &adjustments, outcome);
         }
         result.unwanted = unwanted;
         result
@@ -284,7 +292,10 @@ impl Router {
         let mut adjustments = Adjustments::default();
         if let (Some(prompt), Some((similarities, _))) = (prompt, &evidence.semantic) {
             adjustments.not_when(snapshot, own, prompt, &|slot| {
-                similarities.get(slot as usize).filter(|own| own.is_known()).map(Similarity::nearest)
+                similarities
+                    .get(slot as usize)
+                    .filter(|own| own.is_known())
+                    .map(Similarity::nearest)
             });
         }
         let mut unwanted = Vec::new();

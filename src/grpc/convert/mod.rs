@@ -4,6 +4,8 @@ mod entry;
 mod event;
 mod journal;
 mod loops;
+mod plan;
+mod preferences;
 mod route;
 
 pub(super) use entry::{count, entry_from, entry_to, kind_filter_from, reference_to, summary_to};
@@ -13,4 +15,6 @@ pub(super) use loops::{
     attempt_to, created_to, filtered_to, loop_to, new_loop_from, profile_from, reason_from,
     step_from, tool_from, verdict_to,
 };
+pub(super) use plan::plan_to;
+pub(super) use preferences::{named_to, owner_from, preferences_from, preferences_to};
 pub(super) use route::{degradation_to, request_from, result_to, stage_to, wants_full};
