@@ -370,7 +370,12 @@ fn refine(
         let first = any_at(slice, begin, lexicon.first);
         let frame = any_at(slice, begin, lexicon.frames);
         let polite = any_at(slice, begin, lexicon.polite);
-        let length = first.max(frame).max(polite).max(double);
+        let mut length = first.max(frame).max(polite).max(double);
+        // "..., to see what it does": a purpose, not a request.
+        let after_comma = range.start > 0 && tokens[range.start - 1].kind == Kind::Punct(',');
+        if begin == 0 && after_comma && slice.first().is_some_and(|word| word.lower == "to") {
+            length = 0;
+        }
         if begin + length >= slice.len() || length == 0 || (negation >= length && double == 0) {
             break;
         }

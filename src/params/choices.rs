@@ -416,7 +416,8 @@ pub(super) fn find(
     if !action {
         // The verb of the request is no value: "merge it with squash".
         let first = mentions.words.first().map(|word| word.start..word.end);
-        found.retain(|(_, span)| Some(span) != first.as_ref());
+        let is_sign = |span: &Range<usize>| !text[span.clone()].chars().any(char::is_lowercase);
+        found.retain(|(_, span)| Some(span) != first.as_ref() || is_sign(span));
     }
     match found.as_slice() {
         [(number, span)] => Some((property.choices[*number].clone(), span.clone())),

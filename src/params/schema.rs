@@ -256,6 +256,11 @@ fn role(property: &Property, schema: &Value) -> Role {
             "title",
             "url",
             "sheet",
+            "expression",
+            "statement",
+            "code",
+            "message",
+            "body",
             "glob",
         ]))
     {

@@ -39,6 +39,9 @@ pub struct Draft {
 
 /// Places of the whole prompt's ranking that speak for a second entry beside the first.
 const NEAR_THE_TOP: usize = 10;
+/// The same for a noun phrase, which may as well be part of the one before: "a hotel with WiFi
+/// and a gym".
+const AT_THE_TOP: usize = 3;
 
 /// Decides which parts are steps. `parts` are the wanted ones in the order of the text, each
 /// with its ranking; `whole` is the ranking of the prompt; `is_named` says whether an entry's
@@ -177,6 +180,14 @@ impl Case<'_> {
 
     fn request(&self) -> Verdict {
         let same = self.fits.is_some() && self.fits == self.draft.slot;
+        let asked = self.previous.manner != Manner::Told;
+        if self.draft.slot.is_none()
+            && asked
+            && self.fits.is_some()
+            && self.part.link != Link::Strong
+        {
+            return Verdict::Replaces;
+        }
         match (self.part.link, self.fits) {
             (Link::Strong, Some(_)) if same && self.part.anaphoric => Verdict::Joins,
             (Link::Strong, Some(_)) => Verdict::Own,
@@ -192,7 +203,8 @@ impl Case<'_> {
             },
             (Link::Weak, Some(_)) if same => Verdict::Joins,
             (Link::Weak, Some(slot)) => {
-                let supported = self.score > self.limits.accept || self.is_near_the_top(slot);
+                let supported =
+                    self.score > self.limits.accept || self.is_within(slot, NEAR_THE_TOP);
                 match supported || self.part.anaphoric {
                     true => Verdict::Own,
                     false => Verdict::Joins,
@@ -207,14 +219,16 @@ impl Case<'_> {
     /// one intent, whose first sentence only tells what for.
     fn sentence(&self) -> Verdict {
         let prepares = self.previous.manner == Manner::Wished && self.part.manner == Manner::Asked;
-        if self.draft.slot.is_none() && (prepares || self.previous.manner != Manner::Told) {
-            return Verdict::Replaces;
-        }
         let sure = self.draft.score > self.limits.accept && self.score > self.limits.accept;
-        match prepares && !sure {
-            true if self.score >= self.draft.score => Verdict::Replaces,
-            true => Verdict::Joins,
-            false => Verdict::Own,
+        let near = self
+            .fits
+            .is_some_and(|slot| self.is_within(slot, NEAR_THE_TOP));
+        // A sentence that does not simply tell what to do often gives the reason for the one
+        // before ("I want to print it"): it takes more to make it a step.
+        match self.part.manner == Manner::Told || sure && near {
+            true => Verdict::Own,
+            false if prepares && self.score >= self.draft.score => Verdict::Replaces,
+            false => Verdict::Joins,
         }
     }
 
@@ -223,7 +237,7 @@ impl Case<'_> {
         let strong = self.part.link == Link::Strong;
         match self.fits {
             Some(slot) if self.draft.slot == Some(slot) => Verdict::Joins,
-            Some(slot) if strong || self.is_near_the_top(slot) => Verdict::Own,
+            Some(slot) if strong || self.is_within(slot, AT_THE_TOP) => Verdict::Own,
             Some(_) => Verdict::Joins,
             None => {
                 // What the entry of the step before gains nothing from is not part of it.
@@ -241,10 +255,10 @@ impl Case<'_> {
         }
     }
 
-    fn is_near_the_top(&self, slot: u32) -> bool {
+    fn is_within(&self, slot: u32, places: usize) -> bool {
         self.whole
             .iter()
-            .take(NEAR_THE_TOP)
+            .take(places)
             .any(|candidate| candidate.slot == slot)
     }
 }
