@@ -17,6 +17,7 @@ use crate::index::Index;
 use crate::journal::Journal;
 use crate::knowledge::Knowledge;
 use crate::lifecycle::{Blocker, Readiness, Signals, exit_on_second};
+use crate::preferences::PreferenceBook;
 use crate::registry::Registry;
 use crate::route::{Fitted, MAX_FILE_BYTES, Router};
 use crate::session::LoopHub;
@@ -34,6 +35,8 @@ pub struct Engine {
     pub embedder: Embedder,
     /// Routes prompts.
     pub router: Router,
+    /// What tenants and users prefer.
+    pub preferences: PreferenceBook,
     store: Option<Store>,
 }
 
@@ -61,6 +64,7 @@ impl Engine {
         let entries = registry.fill(imported.entries).await?;
         let revision = index.snapshot().revision();
         tracing::info!(entries, revision, "catalogue loaded");
+        let preferences = PreferenceBook::open(store.clone()).await?;
         let mut router = Router::new(index, embedder.clone(), config.route.settings());
         if let Some(path) = &config.route.calibration {
             router = router.with_fitted(read_calibration(path)?);
@@ -69,6 +73,7 @@ impl Engine {
             registry,
             embedder,
             router,
+            preferences,
             store,
         })
     }
@@ -164,6 +169,7 @@ pub async fn serve(
     let domain = Domain {
         router: engine.router.clone(),
         registry: engine.registry.clone(),
+        preferences: engine.preferences.clone(),
         embedder: engine.embedder.clone(),
         journal: journal.clone(),
         loops: loops.clone(),

@@ -14,6 +14,10 @@
 //! | [`lifecycle`] | readiness and signals |
 //! | [`grpc`] | the services, admission, deadlines, errors on the wire |
 //! | [`route`] | from a prompt to a decision |
+//! | [`intent`] | the parts of a prompt: which are wanted, and in which order |
+//! | [`plan`] | from a compound prompt to ordered steps |
+//! | [`params`] | parameters that a prompt names |
+//! | [`preferences`] | what tenants and users prefer |
 //! | [`registry`] | the live catalogue: changes, vectors, watchers |
 //! | [`index`] | token weights and vectors side by side; snapshots |
 //! | [`embed`] | model files, tokenizer, encoder, its queue |
@@ -41,9 +45,13 @@ pub mod eval;
 pub mod grpc;
 pub mod hydrate;
 pub mod index;
+pub mod intent;
 pub mod journal;
 pub mod knowledge;
 pub mod lifecycle;
+pub mod params;
+pub mod plan;
+pub mod preferences;
 pub mod registry;
 pub mod route;
 pub mod session;

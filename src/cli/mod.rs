@@ -107,6 +107,11 @@ fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
         }
         Command::Eval(args) => match (args.command, args.routing) {
             (Some(EvalCommand::Loops(args)), _) => eval::run_loops(&args),
+            (Some(EvalCommand::Plans(args)), _) => {
+                let config = load(args.engine.overrides(Overrides::new()))?;
+                start_log(&config.log, "warn");
+                runtime()?.block_on(eval::run_plans(&args, config))
+            }
             (None, Some(args)) => {
                 let config = load(args.overrides())?;
                 start_log(&config.log, "warn");

@@ -9,6 +9,7 @@ use tonic_types::{ErrorDetails, FieldViolation, StatusExt};
 use crate::error::Violations;
 use crate::journal::JournalError;
 use crate::knowledge::KnowledgeError;
+use crate::preferences::{MAX_OWNERS, PreferenceError};
 use crate::registry::{RegistryError, WatchError};
 use crate::session::hub::LoopError;
 use crate::store::StoreError;
@@ -73,7 +74,8 @@ impl Fault {
             | Reason::Overloaded
             | Reason::CatalogFull
             | Reason::KnowledgeFull
-            | Reason::TooManyLoops => Code::ResourceExhausted,
+            | Reason::TooManyLoops
+            | Reason::PreferencesFull => Code::ResourceExhausted,
             Reason::DeadlineExceeded => Code::DeadlineExceeded,
             Reason::EntryNotFound | Reason::LoopNotFound | Reason::ConventionNotFound => {
                 Code::NotFound
@@ -82,7 +84,9 @@ impl Fault {
             Reason::Draining | Reason::StorageFailed => Code::Unavailable,
             Reason::SlowConsumer | Reason::SequenceMismatch => Code::Aborted,
             Reason::RequestIdReused | Reason::LoopExists => Code::AlreadyExists,
-            Reason::LoopEnded | Reason::DelegationTooDeep => Code::FailedPrecondition,
+            Reason::LoopEnded | Reason::DelegationTooDeep | Reason::DependencyCycle => {
+                Code::FailedPrecondition
+            }
             Reason::ForeignPosition => Code::PermissionDenied,
             Reason::DataLoss => Code::DataLoss,
             Reason::UnknownMethod => Code::Unimplemented,
@@ -255,6 +259,20 @@ impl From<KnowledgeError> for Fault {
             }
             KnowledgeError::Storage(error) => error.into(),
             KnowledgeError::CutOff => Fault::new(Reason::Internal, CALL_FAILED),
+        }
+    }
+}
+
+impl From<PreferenceError> for Fault {
+    fn from(error: PreferenceError) -> Self {
+        let message = error.to_string();
+        match error {
+            PreferenceError::Invalid(violations) => violations.into(),
+            PreferenceError::Full => {
+                Fault::new(Reason::PreferencesFull, message).with("limit", MAX_OWNERS)
+            }
+            PreferenceError::Storage(error) => error.into(),
+            PreferenceError::Closed => Fault::new(Reason::Draining, message),
         }
     }
 }

@@ -31,6 +31,7 @@ use crate::hydrate::Hydrator;
 use crate::journal::{Journal, LoopEvent};
 use crate::knowledge::Knowledge;
 use crate::lifecycle::Readiness;
+use crate::preferences::PreferenceBook;
 use crate::registry::Registry;
 use crate::route::Router;
 use crate::session::LoopHub;
@@ -65,6 +66,8 @@ pub struct Domain {
     pub router: Router,
     /// The live catalogue.
     pub registry: Registry,
+    /// What tenants and users prefer.
+    pub preferences: PreferenceBook,
     /// The encoder.
     pub embedder: Embedder,
     /// What happened in loops.

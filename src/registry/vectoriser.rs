@@ -252,6 +252,7 @@ impl Task {
             rest = after;
             let mut vectors = EntryVectors {
                 rows: projected.rows(own, model.first),
+                not_when: projected.not_when_of(own),
                 ..EntryVectors::default()
             };
             if let Some(pool) = &self.pool {

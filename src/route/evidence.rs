@@ -63,6 +63,11 @@ impl<'a> Evidence<'a> {
         group
     }
 
+    /// What the model says of each entry, by slot; absent where it took no part.
+    pub fn similarities(&self) -> Option<&[Similarity]> {
+        Some(&self.semantic.as_ref()?.similarities)
+    }
+
     /// Entries that take part, best first. Without similarities, those without a token in
     /// common are left out.
     pub fn rank(&self, request: &Request, mode: Mode, calibration: &Calibration) -> Vec<Scored> {

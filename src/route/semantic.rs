@@ -34,6 +34,12 @@ impl Similarity {
         self.text.is_finite()
     }
 
+    /// The nearer of the entry's own text and its nearest example.
+    pub fn nearest(&self) -> f32 {
+        let example = self.example.map_or(f32::NEG_INFINITY, |(cosine, _)| cosine);
+        self.text.max(example)
+    }
+
     /// What the similarities of one entry are worth together, hub taken off.
     pub fn combined(&self, vectors: &EntryVectors, group: PromptGroup, profile: &Profile) -> f32 {
         if !self.is_known() {

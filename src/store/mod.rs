@@ -7,7 +7,7 @@
 //! | `schema` | the tables and their migrations |
 //! | `writer` | the one writing thread and its group commit |
 //! | `reader` | the reading threads |
-//! | `catalog`, `knowledge`, `vectors` | typed functions for their tables |
+//! | `catalog`, `knowledge`, `preferences`, `vectors` | typed functions for their tables |
 //!
 //! What always holds:
 //!
@@ -22,6 +22,7 @@ mod error;
 mod file;
 mod knowledge;
 mod log;
+mod preferences;
 mod reader;
 mod schema;
 mod vectors;

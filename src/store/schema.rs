@@ -116,6 +116,13 @@ const MIGRATIONS: &[&str] = &[
          content    TEXT NOT NULL,
          updated_at INTEGER NOT NULL
      ) WITHOUT ROWID;",
+    // 4: preferences of tenants and users, as JSON.
+    "CREATE TABLE preferences (
+         tenant      TEXT NOT NULL,
+         user        TEXT NOT NULL,
+         preferences TEXT NOT NULL,
+         PRIMARY KEY (tenant, user)
+     ) WITHOUT ROWID;",
 ];
 
 /// Newest schema this version knows.

@@ -1,0 +1,1030 @@
+//! Parts of a prompt that is written without spaces: Chinese, and Japanese in outline.
+//!
+//! Works like `latin`, on characters instead of words: cut at punctuation and connectives,
+//! take courtesies off, tell what is not wanted, join what is no part of its own.
+
+use super::form::Shape;
+use super::latin::Lead;
+use super::lexer::{address_end, quotation_end};
+use super::{Form, Link, MAX_PARTS, Manner, Part, Place, Polarity};
+
+/// Connectives that end a clause wherever they stand: what follows is another intent.
+const THEN: &[&str] = &[
+    "然后",
+    "接着",
+    "随后",
+    "接下来",
+    "并且",
+    "而且",
+    "紧接着",
+    "それから",
+    "その後",
+    "そのあと",
+    "次に",
+    "そして",
+    "さらに",
+    "および",
+];
+/// Connectives that may join two words as well: only before a verb.
+const AND: &[&str] = &["以及", "并", "和", "与", "及", "跟", "同"];
+/// What is not wanted follows.
+const INSTEAD: &[&str] = &["而不是", "而非", "而不要"];
+/// Opens what is wanted after what is not.
+const BUT: &[&str] = &["而是", "但是", "但", "不过", "可是", "只是", "只需"];
+/// "First", at the beginning of a clause.
+const FIRST: &[&str] = &["首先", "要先", "得先", "先", "まず", "第一步", "最初に"];
+/// "Then", "also", at the beginning of a clause.
+const ALSO: &[&str] = &[
+    "再然后",
+    "然后",
+    "接着",
+    "最后",
+    "之后",
+    "随后",
+    "另外",
+    "此外",
+    "同时",
+    "顺便",
+    "还有",
+    "还要",
+    "还想",
+    "还需要",
+    "还得",
+    "其次",
+    "最终",
+    "并且",
+    "并",
+    "再",
+    "也",
+    "又",
+    "还",
+    "第二步",
+    "第三步",
+    "最後に",
+    "また",
+    "而且",
+    "接下来",
+    "以及",
+    "加上",
+    "外加",
+];
+/// Courtesies and fillers at the beginning of a clause; those that make it a request come
+/// first.
+const FRAMES: &[&str] = &[
+    "请你帮我",
+    "请帮我",
+    "麻烦帮我",
+    "麻烦你",
+    "麻烦",
+    "帮我",
+    "帮忙",
+    "请你",
+    "请",
+    "我想要",
+    "我想",
+    "我要",
+    "我需要",
+    "我们需要",
+    "我们要",
+    "能不能帮我",
+    "能不能",
+    "你能帮我",
+    "你能",
+    "能否",
+    "可不可以",
+    "可以帮我",
+    "可以",
+    "给我",
+    "需要",
+    "想要",
+];
+const FILLERS: &[&str] = &[
+    "那么",
+    "那",
+    "就",
+    "你",
+    "您好",
+    "你好",
+    "嗯",
+    "好的",
+    "一下",
+    "去",
+    "来",
+    "直接",
+    "只",
+    "要",
+    "想",
+    "要的是",
+];
+/// "Don't", at the beginning of a clause.
+const DONT: &[&str] = &[
+    "我不需要",
+    "我不想要",
+    "我不想",
+    "我不要",
+    "不需要",
+    "不想要",
+    "不想",
+    "不要再",
+    "不要",
+    "不用",
+    "无需",
+    "不必",
+    "请勿",
+    "切勿",
+    "勿",
+    "不准",
+    "不许",
+    "禁止",
+    "别再",
+    "别",
+    "甭",
+];
+/// What looks like it and is none.
+const NO_NEGATION: &[&str] = &[
+    "不要紧",
+    "不用谢",
+    "不用说",
+    "不用担心",
+    "不要担心",
+    "不要着急",
+    "不要慌",
+    "别担心",
+    "别急",
+    "别着急",
+    "别慌",
+    "别的",
+    "别人",
+    "别名",
+    "别墅",
+    "别处",
+    "别致",
+    "别有",
+    "不想错过",
+    "不必担心",
+    "不用客气",
+    "别客气",
+];
+/// "Don't forget to", "not only": what follows is wanted.
+const DOUBLE: &[&str] = &[
+    "不要忘记",
+    "不要忘了",
+    "别忘记",
+    "别忘了",
+    "别忘",
+    "不仅仅",
+    "不仅要",
+    "不仅",
+    "不但要",
+    "不但",
+    "不只",
+    "不光要",
+    "不光",
+    "不妨",
+];
+/// Japanese: what stands before is not wanted.
+const NOT_BEFORE: &[&str] = &[
+    "しないでください",
+    "しないで",
+    "ではなくて",
+    "ではなく",
+    "じゃなくて",
+    "せずに",
+    "するのではなく",
+    "は不要です",
+    "はいりません",
+    "なくていい",
+];
+const QUESTIONS: &[&str] = &[
+    "什么", "怎么", "怎样", "如何", "哪", "谁", "吗", "多少", "几点", "几个", "为何", "是否", "何",
+    "どこ", "いつ", "誰", "どう",
+];
+/// Prepositions that a request may open with.
+const PREPOSITIONS: &[&str] = &[
+    "把", "将", "给", "用", "为", "对", "向", "在", "从", "到", "让", "按", "根据", "通过", "以",
+];
+
+const VERBS: &[&str] = &[
+    "安排",
+    "安装",
+    "搬",
+    "帮助",
+    "包装",
+    "保存",
+    "备份",
+    "编写",
+    "编辑",
+    "编译",
+    "变基",
+    "标记",
+    "标注",
+    "播放",
+    "补上",
+    "补充",
+    "部署",
+    "采集",
+    "测量",
+    "测试",
+    "查",
+    "查询",
+    "查找",
+    "查看",
+    "查明",
+    "拆分",
+    "撤回",
+    "撤销",
+    "重命名",
+    "重启",
+    "重置",
+    "重写",
+    "重新",
+    "重跑",
+    "抽取",
+    "创建",
+    "处理",
+    "传",
+    "打包",
+    "打开",
+    "打印",
+    "打",
+    "导出",
+    "导入",
+    "登录",
+    "登出",
+    "订",
+    "调用",
+    "调整",
+    "调试",
+    "定位",
+    "读",
+    "读取",
+    "读出",
+    "对比",
+    "发",
+    "发布",
+    "发送",
+    "发到",
+    "翻译",
+    "翻成",
+    "反馈",
+    "放",
+    "分析",
+    "分享",
+    "分配",
+    "分解",
+    "封装",
+    "复制",
+    "复盘",
+    "改",
+    "改成",
+    "改写",
+    "概括",
+    "更改",
+    "更换",
+    "更新",
+    "格式化",
+    "跟踪",
+    "构建",
+    "关闭",
+    "关掉",
+    "关联",
+    "规划",
+    "归档",
+    "过滤",
+    "合并",
+    "画",
+    "换算",
+    "恢复",
+    "回滚",
+    "回复",
+    "汇总",
+    "绘制",
+    "获取",
+    "计算",
+    "记录",
+    "记下",
+    "加",
+    "加到",
+    "加载",
+    "监控",
+    "检查",
+    "检测",
+    "检索",
+    "建",
+    "建立",
+    "建一个",
+    "讲解",
+    "校对",
+    "教",
+    "接入",
+    "截图",
+    "截屏",
+    "解读",
+    "解决",
+    "解释",
+    "解压",
+    "解析",
+    "介绍",
+    "浇",
+    "结束",
+    "看",
+    "看看",
+    "开",
+    "开启",
+    "克隆",
+    "拷贝",
+    "扩容",
+    "拉取",
+    "浏览",
+    "列出",
+    "录制",
+    "录入",
+    "买",
+    "描述",
+    "命名",
+    "拟",
+    "排序",
+    "排查",
+    "跑",
+    "配置",
+    "配",
+    "评估",
+    "评审",
+    "拼写",
+    "启动",
+    "启用",
+    "迁移",
+    "签出",
+    "切换",
+    "清理",
+    "清空",
+    "清除",
+    "清洗",
+    "取消",
+    "取",
+    "确认",
+    "确定",
+    "扫描",
+    "删",
+    "删除",
+    "删掉",
+    "上传",
+    "上线",
+    "设",
+    "设定",
+    "设计",
+    "设置",
+    "申请",
+    "审查",
+    "审核",
+    "生成",
+    "识别",
+    "实现",
+    "试",
+    "收集",
+    "搜",
+    "搜索",
+    "搜一下",
+    "输出",
+    "算",
+    "缩放",
+    "缩小",
+    "锁定",
+    "提交",
+    "提醒",
+    "提取",
+    "提",
+    "添加",
+    "填",
+    "填充",
+    "填写",
+    "调出",
+    "停止",
+    "停掉",
+    "通知",
+    "同步",
+    "统计",
+    "推荐",
+    "推送",
+    "推",
+    "退出",
+    "完成",
+    "完善",
+    "挖掘",
+    "维护",
+    "洗",
+    "下载",
+    "显示",
+    "写",
+    "写入",
+    "写到",
+    "新建",
+    "修",
+    "修复",
+    "修改",
+    "选",
+    "压缩",
+    "验证",
+    "移动",
+    "移除",
+    "移到",
+    "引入",
+    "应用",
+    "用",
+    "优化",
+    "预订",
+    "预测",
+    "预览",
+    "运行",
+    "暂存",
+    "增加",
+    "展示",
+    "找",
+    "找出",
+    "找到",
+    "整理",
+    "执行",
+    "指定",
+    "制作",
+    "制定",
+    "治理",
+    "终止",
+    "转",
+    "转成",
+    "转换",
+    "转写",
+    "转发",
+    "转录",
+    "追踪",
+    "准备",
+    "自动化",
+    "总结",
+    "组织",
+    "做",
+    "做一",
+    "作",
+    "装",
+    "遛",
+    "煮",
+    "拍",
+    "说明",
+    "诊断",
+    "阅读",
+    "预约",
+    "订购",
+    "买",
+    "拖",
+    "剪",
+    "剪切",
+    "剪辑",
+    "粘贴",
+    "替换",
+    "替我",
+    "起草",
+    "撰写",
+    "润色",
+    "续",
+    "续签",
+    "绑定",
+    "解绑",
+    "授权",
+    "安置",
+    "播",
+    "放大",
+    "浇花",
+    "打扫",
+    "推",
+    "问",
+    "联系",
+    "打电话",
+    "朗读",
+    "抓取",
+    "爬取",
+    "抓",
+    "存",
+    "存到",
+    "保留",
+    "统一",
+    "拒绝",
+    "接受",
+];
+
+/// Whether the text is mostly written so.
+pub(super) fn is_written(text: &str) -> bool {
+    let (mut own, mut latin) = (0usize, 0usize);
+    for c in text.chars() {
+        if is_ideograph(c) || is_kana(c) {
+            own += 3;
+        } else if c.is_alphabetic() {
+            latin += 1;
+        }
+    }
+    own > 0 && own >= latin / 2
+}
+
+fn is_ideograph(c: char) -> bool {
+    matches!(c, '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}')
+}
+
+fn is_kana(c: char) -> bool {
+    matches!(c, '\u{3040}'..='\u{30ff}')
+}
+
+#[derive(Debug, Clone)]
+struct Segment {
+    start: usize,
+    end: usize,
+    lead: Lead,
+    sentence: usize,
+    /// A clause of time whose matter comes after the rest of the sentence ("…之前").
+    comes_last: bool,
+    /// What stands before is not wanted (Japanese).
+    unwanted: bool,
+}
+
+/// Reads the parts of a text.
+pub(super) fn parts(text: &str) -> Vec<Part> {
+    let segments = cut(text);
+    assemble(text, &segments)
+}
+
+fn longest<'a>(text: &str, table: &[&'a str]) -> Option<&'a str> {
+    table
+        .iter()
+        .copied()
+        .filter(|phrase| text.starts_with(phrase))
+        .max_by_key(|phrase| phrase.len())
+}
+
+/// What follows the verb that a Chinese clause opens with.
+pub(super) fn object_of(text: &str) -> Option<&str> {
+    longest(text, VERBS).map(|verb| &text[verb.len()..])
+}
+
+fn opens_verb(text: &str) -> bool {
+    longest(text, VERBS).is_some()
+}
+
+/// Bytes that are never looked into: a quotation, an address, a word in Latin letters.
+fn opaque_end(text: &str, at: usize, before: Option<char>) -> Option<usize> {
+    let c = text[at..].chars().next()?;
+    if let Some(end) = quotation_end(text, at, before) {
+        return Some(end);
+    }
+    if let Some(end) = address_end(text, at) {
+        return Some(end);
+    }
+    if !c.is_ascii_alphanumeric() {
+        return None;
+    }
+    let rest = &text[at..];
+    let mut end = 0;
+    let mut chars = rest.char_indices().peekable();
+    while let Some((offset, c)) = chars.next() {
+        let next = chars.peek().map(|(_, next)| *next);
+        let inner = "._-/@".contains(c) && next.is_some_and(|n| n.is_ascii_alphanumeric());
+        if !(c.is_ascii_alphanumeric() || inner) {
+            break;
+        }
+        end = offset + c.len_utf8();
+    }
+    Some(at + end)
+}
+
+fn cut(text: &str) -> Vec<Segment> {
+    let mut segments: Vec<Segment> = Vec::new();
+    let mut lead = Lead {
+        sentence: true,
+        ..Lead::default()
+    };
+    let (mut start, mut at, mut sentence) = (0, 0, 0);
+    let mut before: Option<char> = None;
+    let mut line_start = true;
+    let mut sees_first = false;
+    while let Some(c) = text[at..].chars().next() {
+        let rest = &text[at..];
+        // Marks of a list at the beginning of a line.
+        if line_start && let Some(length) = item_mark(rest) {
+            lead.item = true;
+            at += length;
+            start = at;
+            line_start = false;
+            continue;
+        }
+        if !c.is_whitespace() {
+            line_start = false;
+        }
+        let mut close: Option<(usize, Lead, bool, bool)> = None;
+        if matches!(c, '。' | '！' | '？' | '；' | '!' | '?' | ';' | '\n')
+            || (c == '.' && rest[1..].chars().next().is_none_or(char::is_whitespace))
+        {
+            let next = Lead {
+                sentence: true,
+                ..Lead::default()
+            };
+            close = Some((c.len_utf8(), next, false, false));
+            line_start = c == '\n';
+        } else if matches!(c, '，' | ',' | '、') {
+            close = Some((c.len_utf8(), Lead::default(), false, false));
+        } else if let Some(end) = opaque_end(text, at, before) {
+            before = text[..end].chars().next_back();
+            at = end;
+            continue;
+        } else if at > start {
+            close = connective(text, start, at, before, sees_first);
+        }
+        let opens = text[start..at].trim().is_empty();
+        if longest(rest, FIRST).is_some() && opens {
+            sees_first = true;
+        }
+        let Some((length, next, comes_last, unwanted)) = close else {
+            before = Some(c);
+            at += c.len_utf8();
+            continue;
+        };
+        if !text[start..at].trim().is_empty() {
+            segments.push(Segment {
+                start,
+                end: at,
+                lead,
+                sentence,
+                comes_last,
+                unwanted,
+            });
+            lead = Lead::default();
+        } else if let Some(last) = segments.last_mut().filter(|_| comes_last) {
+            last.comes_last = true;
+        }
+        if next.sentence {
+            sentence += 1;
+            sees_first = false;
+        }
+        lead = merged(lead, next);
+        before = text[at..at + length].chars().next_back();
+        at += length;
+        start = at;
+    }
+    if !text[start..].trim().is_empty() {
+        segments.push(Segment {
+            start,
+            end: text.len(),
+            lead,
+            sentence,
+            comes_last: false,
+            unwanted: false,
+        });
+    }
+    segments
+}
+
+fn merged(one: Lead, other: Lead) -> Lead {
+    Lead {
+        sentence: one.sentence || other.sentence,
+        then: one.then || other.then,
+        but: one.but || other.but,
+        instead: one.instead || other.instead,
+        item: one.item || other.item,
+        ..Lead::default()
+    }
+}
+
+/// Bytes of "1.", "2、", "- " and such.
+fn item_mark(rest: &str) -> Option<usize> {
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    if (1..=2).contains(&digits) {
+        let mark = rest[digits..].chars().next()?;
+        let after = rest[digits + mark.len_utf8()..].chars().next()?;
+        let is_mark = matches!(mark, '.' | '、' | ')' | '）') && !after.is_ascii_digit();
+        return is_mark.then(|| digits + mark.len_utf8());
+    }
+    let mark = rest.chars().next()?;
+    (matches!(mark, '-' | '•' | '*') && rest[mark.len_utf8()..].starts_with(' '))
+        .then(|| mark.len_utf8())
+}
+
+/// The connective that stands within a clause: its bytes, what it says of what follows, and
+/// whether what stands before comes last, or is not wanted.
+fn connective(
+    text: &str,
+    start: usize,
+    at: usize,
+    before: Option<char>,
+    sees_first: bool,
+) -> Option<(usize, Lead, bool, bool)> {
+    let rest = &text[at..];
+    let then = Lead {
+        then: true,
+        ..Lead::default()
+    };
+    if let Some(word) = longest(rest, INSTEAD) {
+        let next = Lead {
+            instead: true,
+            ..Lead::default()
+        };
+        return Some((word.len(), next, false, false));
+    }
+    if let Some(word) = longest(rest, NOT_BEFORE) {
+        return Some((word.len(), Lead::default(), false, true));
+    }
+    if rest.starts_with("而是") {
+        let next = Lead {
+            but: true,
+            ..Lead::default()
+        };
+        return Some(("而是".len(), next, false, false));
+    }
+    // "X之前先Y", "X前先Y": Y comes first.
+    for word in ["之前", "以前", "前に", "前"] {
+        let Some(after) = rest.strip_prefix(word) else {
+            continue;
+        };
+        let after = after.trim_start_matches(['，', ',', ' ']);
+        let matters = word != "前"
+            || longest(after, FIRST).is_some()
+            || rest[word.len()..].starts_with(['，', ',']);
+        let is_clause = opens_request(text[start..at].trim());
+        if matters
+            && is_clause
+            && !after.is_empty()
+            && !"一年天周月几".contains(before.unwrap_or(' '))
+        {
+            return Some((word.len(), Lead::default(), true, false));
+        }
+    }
+    for word in [
+        "之后",
+        "以后",
+        "完后",
+        "完成后",
+        "後に",
+        "てから",
+        "后再",
+        "后，",
+        "后,",
+    ] {
+        if rest.starts_with(word)
+            && rest.len() > word.len()
+            && !"最今然背前随其".contains(before.unwrap_or(' '))
+            && opens_request(text[start..at].trim())
+        {
+            return Some((word.len(), then, false, false));
+        }
+    }
+    if let Some(word) = longest(rest, THEN) {
+        return Some((word.len(), then, false, false));
+    }
+    if sees_first && rest.starts_with('再') && !"次见".contains(rest.chars().nth(1).unwrap_or('次'))
+    {
+        return Some(("再".len(), then, false, false));
+    }
+    let word = longest(rest, AND)?;
+    let after = rest[word.len()..].trim_start();
+    let verb = longest(after, VERBS)?;
+    let next = rest.chars().nth(1).unwrap_or(' ');
+    let guarded = match word {
+        "并" => {
+            before.is_some_and(|c| "合一兼归吞".contains(c))
+                || "发行购列非不没网集联".contains(next)
+        }
+        "及" => before.is_some_and(|c| "以涉来普危".contains(c)),
+        "同" => true,
+        "跟" => "踪随进".contains(next),
+        "和" => before.is_some_and(|c| "共总柔温暖饱缓".contains(c)),
+        _ => false,
+    };
+    // One character may be the beginning of a noun ("查" in "查理").
+    let sure = word == "并" || word == "以及" || verb.chars().count() > 1;
+    let own = text[start..at].trim();
+    let clause = opens_request(own);
+    // "在文件里查找并替换": two verbs with one object.
+    let (offset, _, _) = strip(own);
+    let place = own[offset..].starts_with(['在', '从', '到']);
+    let ends_with_verb = VERBS
+        .iter()
+        .any(|verb| verb.chars().count() > 1 && own.ends_with(verb));
+    let guarded = guarded || place && ends_with_verb;
+    (!guarded && sure && clause).then(|| (word.len(), Lead::default(), false, false))
+}
+
+/// Whether a stretch opens like a request, courtesies aside.
+fn opens_request(text: &str) -> bool {
+    let (offset, _, _) = strip(text);
+    let own = &text[offset..];
+    opens_verb(own) || longest(own, PREPOSITIONS).is_some()
+}
+
+/// Bytes of the courtesies and adverbs that a clause opens with, what they say, and whether
+/// they make it a request.
+fn strip(text: &str) -> (usize, Lead, bool) {
+    let mut at = text.len() - text.trim_start().len();
+    let mut lead = Lead::default();
+    let mut framed = false;
+    loop {
+        let rest = &text[at..];
+        let room = |word: &str| rest.len() > word.len();
+        if longest(rest, NO_NEGATION).is_none() && longest(rest, DONT).is_some() {
+            let double = longest(rest, DOUBLE);
+            match double.filter(|word| room(word)) {
+                Some(word) => at += word.len(),
+                None => break,
+            }
+            framed = true;
+        } else if let Some(word) = longest(rest, DOUBLE).filter(|word| room(word)) {
+            at += word.len();
+            framed = true;
+        } else if let Some(word) = longest(rest, BUT).filter(|word| room(word)) {
+            lead.but = true;
+            at += word.len();
+        } else if let Some(word) = longest(rest, FRAMES)
+            .filter(|word| room(word) && (*word != "给我" || opens_verb(&rest[word.len()..])))
+        {
+            framed = true;
+            at += word.len();
+        } else if let Some(word) = longest(rest, FIRST).filter(|word| room(word)) {
+            lead.first = true;
+            at += word.len();
+        } else if let Some(word) = longest(rest, ALSO).filter(|word| room(word)) {
+            if opens_verb(rest) && longest(rest, VERBS).is_some_and(|verb| verb.len() > word.len())
+            {
+                break;
+            }
+            lead.then = true;
+            at += word.len();
+        } else if let Some(word) = longest(rest, FILLERS).filter(|word| {
+            room(word) && (opens_verb(&rest[word.len()..]) || strips_more(&rest[word.len()..]))
+        }) {
+            if longest(rest, VERBS).is_some_and(|verb| verb.len() > word.len()) {
+                break;
+            }
+            at += word.len();
+        } else {
+            break;
+        }
+        at += text[at..].len() - text[at..].trim_start().len();
+    }
+    (at, lead, framed)
+}
+
+fn strips_more(rest: &str) -> bool {
+    [FRAMES, FIRST, PREPOSITIONS, DONT]
+        .iter()
+        .any(|table| longest(rest, table).is_some())
+}
+
+fn shape(own: &str, framed: bool) -> Shape {
+    let verb = longest(own, VERBS);
+    if verb.is_some_and(|verb| verb == own) && own.chars().count() < 4 {
+        return Shape::Bare;
+    }
+    if verb.is_some() || framed {
+        return Shape::Request;
+    }
+    if QUESTIONS.iter().any(|word| own.contains(word)) {
+        return Shape::Request;
+    }
+    let tells = own.ends_with('了') && !own.starts_with(['把', '将'])
+        || own.ends_with("坏")
+        || own.ends_with("不错")
+        || own.ends_with("失败");
+    if longest(own, PREPOSITIONS).is_some() && !tells && own.chars().count() > 3 {
+        return Shape::Request;
+    }
+    if own.chars().any(is_kana) && !tells {
+        return Shape::Request;
+    }
+    if tells {
+        return Shape::Statement;
+    }
+    let indefinite = [
+        "一个", "一份", "一篇", "一张", "一段", "一封", "一次", "一套", "一条", "个", "份",
+    ]
+    .iter()
+    .any(|word| own.starts_with(word));
+    Shape::Fragment { indefinite }
+}
+
+fn manner_of(raw: &str, own: &str) -> Manner {
+    let raw = raw.trim_start();
+    if raw.starts_with('我') && !raw.starts_with("我的") {
+        return Manner::Wished;
+    }
+    let asks = ["能", "可"].iter().any(|word| raw.starts_with(word));
+    let questions = !opens_verb(own) && QUESTIONS.iter().any(|word| own.contains(word));
+    match asks || questions {
+        true => Manner::Asked,
+        false => Manner::Told,
+    }
+}
+
+fn assemble(text: &str, segments: &[Segment]) -> Vec<Part> {
+    let mut parts: Vec<Part> = Vec::new();
+    let mut head: Option<&str> = None;
+    for (number, segment) in segments.iter().enumerate() {
+        let raw = &text[segment.start..segment.end];
+        let (offset, adverbs, framed) = strip(raw);
+        let mut lead = merged(segment.lead, adverbs);
+        lead.first = adverbs.first;
+        let mut own = raw[offset..].trim_end();
+        let mut start = segment.start + offset;
+        let mut unwanted = segment.unwanted || segment.lead.instead;
+        if !unwanted && longest(own, NO_NEGATION).is_none() {
+            let contrasts = segments.get(number + 1).is_some_and(|next| {
+                let next_text = text[next.start..next.end].trim_start();
+                next_text.starts_with("而是") || next_text.starts_with("是") || next.lead.but
+            });
+            let marker = longest(own, DONT)
+                .or_else(|| longest(own, &["不是要", "不是"]).filter(|_| contrasts));
+            if let Some(marker) = marker.filter(|marker| own.len() > marker.len()) {
+                unwanted = true;
+                start += marker.len();
+                own = &own[marker.len()..];
+            }
+        }
+        let own_trimmed = match segment.comes_last {
+            true => own.trim_end_matches(['的', '时', ' ']),
+            false => own,
+        };
+        let shape = shape(own_trimmed, framed);
+        let link = lead.link();
+        let manner = manner_of(raw, own);
+        let polarity = match unwanted {
+            true => Polarity::Unwanted,
+            false => Polarity::Wanted,
+        };
+        let previous = parts.last();
+        let own_sentence = lead.sentence || lead.item;
+        let after_unwanted = previous.is_some_and(|last| last.polarity == Polarity::Unwanted);
+        let form = match shape {
+            _ if segment.comes_last => Form::Temporal,
+            Shape::Request => Form::Request,
+            Shape::Bare => Form::Bare,
+            Shape::Statement => Form::Statement,
+            Shape::Detail | Shape::Fragment { .. } => Form::Fragment,
+        };
+        let indefinite = matches!(shape, Shape::Fragment { indefinite: true })
+            || ["一个", "一份", "一篇", "一张"]
+                .iter()
+                .any(|word| own.contains(word));
+        let condition = ["如果", "要是", "假如"]
+            .iter()
+            .any(|word| own.starts_with(word));
+        let form = if condition { Form::Statement } else { form };
+        let same = previous.is_some_and(|last| last.sentence == segment.sentence);
+        let joins = !unwanted
+            && match form {
+                _ if parts.is_empty() => false,
+                Form::Statement => same && !after_unwanted && !condition,
+                Form::Fragment if own_sentence || after_unwanted => false,
+                Form::Fragment => {
+                    link == Link::Weak && !(indefinite && previous.is_some_and(|p| p.indefinite))
+                }
+                Form::Request | Form::Bare | Form::Temporal => false,
+            };
+        let end = start + own.len();
+        if (joins || parts.len() >= MAX_PARTS)
+            && let Some(last) = parts.last_mut()
+        {
+            last.text.push_str(&text[last.span.end..end]);
+            last.span.end = end;
+            continue;
+        }
+        let mut routed = own_trimmed.to_owned();
+        if form == Form::Fragment
+            && !own_sentence
+            && !framed
+            && let Some(head) = head
+        {
+            routed = format!("{head}{routed}");
+        }
+        if form == Form::Request {
+            head = longest(own, VERBS);
+        }
+        let place = match lead {
+            _ if segment.comes_last => Place::EndOfSentence,
+            Lead { first: true, .. }
+                if number > 0
+                    && !segments[number - 1].comes_last
+                    && (lead.but || !lead.sentence && !lead.item) =>
+            {
+                Place::BeforeSentence
+            }
+            _ => Place::Next,
+        };
+        parts.push(Part {
+            span: start..end,
+            text: routed,
+            polarity,
+            form: match form {
+                Form::Fragment if own_sentence || after_unwanted => Form::Request,
+                form => form,
+            },
+            link: if parts.is_empty() { Link::Strong } else { link },
+            manner,
+            indefinite,
+            anaphoric: own.contains('它') && own.chars().count() < 8,
+            sentence: segment.sentence,
+            place,
+        });
+    }
+    parts
+}
