@@ -103,7 +103,10 @@ async fn a_second_start_embeds_nothing_and_answers_the_same() {
         starter.close().await;
     }
     assert_eq!(results[0], results[1]);
-    assert_eq!(results[0].model.as_deref(), Some("multilingual-e5-small"));
+    assert_eq!(
+        results[0].model.as_deref(),
+        Some("multilingual-e5-small+all-minilm-l6-v2")
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
