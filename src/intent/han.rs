@@ -821,7 +821,7 @@ fn strip(text: &str) -> (usize, Lead, bool) {
     let mut framed = false;
     loop {
         let rest = &text[at..];
-        let room = |word: &str| rest.len() > word.len();
+        let room = |word: &str| rest.trim_end().len() > word.len();
         if longest(rest, NO_NEGATION).is_none() && longest(rest, DONT).is_some() {
             let double = longest(rest, DOUBLE);
             match double.filter(|word| room(word)) {

@@ -79,6 +79,10 @@ const (
 	ErrorReason_ERROR_REASON_TOO_MANY_LOOPS ErrorReason = 24
 	// FAILED_PRECONDITION: the loop delegates deeper than its configuration allows.
 	ErrorReason_ERROR_REASON_DELEGATION_TOO_DEEP ErrorReason = 25
+	// FAILED_PRECONDITION: entries of a plan depend on each other in a circle.
+	ErrorReason_ERROR_REASON_DEPENDENCY_CYCLE ErrorReason = 40
+	// RESOURCE_EXHAUSTED: as many tenants and users have preferences as may.
+	ErrorReason_ERROR_REASON_PREFERENCES_FULL ErrorReason = 41
 )
 
 // Enum value maps for ErrorReason.
@@ -110,6 +114,8 @@ var (
 		23: "ERROR_REASON_LOOP_EXISTS",
 		24: "ERROR_REASON_TOO_MANY_LOOPS",
 		25: "ERROR_REASON_DELEGATION_TOO_DEEP",
+		40: "ERROR_REASON_DEPENDENCY_CYCLE",
+		41: "ERROR_REASON_PREFERENCES_FULL",
 	}
 	ErrorReason_value = map[string]int32{
 		"ERROR_REASON_UNSPECIFIED":           0,
@@ -138,6 +144,8 @@ var (
 		"ERROR_REASON_LOOP_EXISTS":           23,
 		"ERROR_REASON_TOO_MANY_LOOPS":        24,
 		"ERROR_REASON_DELEGATION_TOO_DEEP":   25,
+		"ERROR_REASON_DEPENDENCY_CYCLE":      40,
+		"ERROR_REASON_PREFERENCES_FULL":      41,
 	}
 )
 
@@ -172,7 +180,7 @@ var File_signalbox_v1_error_reason_proto protoreflect.FileDescriptor
 
 const file_signalbox_v1_error_reason_proto_rawDesc = "" +
 	"\n" +
-	"\x1fsignalbox/v1/error_reason.proto\x12\fsignalbox.v1*\xe4\x06\n" +
+	"\x1fsignalbox/v1/error_reason.proto\x12\fsignalbox.v1*\xaa\a\n" +
 	"\vErrorReason\x12\x1c\n" +
 	"\x18ERROR_REASON_UNSPECIFIED\x10\x00\x12\x1e\n" +
 	"\x1aERROR_REASON_INVALID_FIELD\x10\x01\x12\"\n" +
@@ -200,7 +208,9 @@ const file_signalbox_v1_error_reason_proto_rawDesc = "" +
 	"\x1bERROR_REASON_LOOP_NOT_FOUND\x10\x16\x12\x1c\n" +
 	"\x18ERROR_REASON_LOOP_EXISTS\x10\x17\x12\x1f\n" +
 	"\x1bERROR_REASON_TOO_MANY_LOOPS\x10\x18\x12$\n" +
-	" ERROR_REASON_DELEGATION_TOO_DEEP\x10\x19BGZEgithub.com/signalbox-dev/signalbox/clients/go/signalboxpb;signalboxpbb\x06proto3"
+	" ERROR_REASON_DELEGATION_TOO_DEEP\x10\x19\x12!\n" +
+	"\x1dERROR_REASON_DEPENDENCY_CYCLE\x10(\x12!\n" +
+	"\x1dERROR_REASON_PREFERENCES_FULL\x10)BGZEgithub.com/signalbox-dev/signalbox/clients/go/signalboxpb;signalboxpbb\x06proto3"
 
 var (
 	file_signalbox_v1_error_reason_proto_rawDescOnce sync.Once

@@ -298,7 +298,7 @@ class RouteDecided(_message.Message):
     def __init__(self, route_id: _Optional[str] = ..., request: _Optional[_Union[RoutedRequest, _Mapping]] = ..., catalog_revision: _Optional[str] = ..., model_id: _Optional[str] = ..., model_digest: _Optional[str] = ..., mode: _Optional[str] = ..., outcome: _Optional[str] = ..., confidence: _Optional[float] = ..., floor: _Optional[float] = ..., accept_threshold: _Optional[float] = ..., matches: _Optional[_Iterable[_Union[RoutedMatch, _Mapping]]] = ..., degraded: _Optional[_Iterable[str]] = ..., agent_id: _Optional[str] = ...) -> None: ...
 
 class RoutedRequest(_message.Message):
-    __slots__ = ("prompt", "limit", "min_score", "mode", "no_commands", "no_tools", "no_skills")
+    __slots__ = ("prompt", "limit", "min_score", "mode", "no_commands", "no_tools", "no_skills", "context", "tenant", "user", "pinned", "blocked", "preferred")
     PROMPT_FIELD_NUMBER: _ClassVar[int]
     LIMIT_FIELD_NUMBER: _ClassVar[int]
     MIN_SCORE_FIELD_NUMBER: _ClassVar[int]
@@ -306,6 +306,12 @@ class RoutedRequest(_message.Message):
     NO_COMMANDS_FIELD_NUMBER: _ClassVar[int]
     NO_TOOLS_FIELD_NUMBER: _ClassVar[int]
     NO_SKILLS_FIELD_NUMBER: _ClassVar[int]
+    CONTEXT_FIELD_NUMBER: _ClassVar[int]
+    TENANT_FIELD_NUMBER: _ClassVar[int]
+    USER_FIELD_NUMBER: _ClassVar[int]
+    PINNED_FIELD_NUMBER: _ClassVar[int]
+    BLOCKED_FIELD_NUMBER: _ClassVar[int]
+    PREFERRED_FIELD_NUMBER: _ClassVar[int]
     prompt: str
     limit: int
     min_score: float
@@ -313,7 +319,13 @@ class RoutedRequest(_message.Message):
     no_commands: bool
     no_tools: bool
     no_skills: bool
-    def __init__(self, prompt: _Optional[str] = ..., limit: _Optional[int] = ..., min_score: _Optional[float] = ..., mode: _Optional[str] = ..., no_commands: bool = ..., no_tools: bool = ..., no_skills: bool = ...) -> None: ...
+    context: str
+    tenant: str
+    user: str
+    pinned: _containers.RepeatedCompositeFieldContainer[_entry_pb2.EntryRef]
+    blocked: _containers.RepeatedCompositeFieldContainer[_entry_pb2.EntryRef]
+    preferred: _containers.RepeatedCompositeFieldContainer[_entry_pb2.EntryRef]
+    def __init__(self, prompt: _Optional[str] = ..., limit: _Optional[int] = ..., min_score: _Optional[float] = ..., mode: _Optional[str] = ..., no_commands: bool = ..., no_tools: bool = ..., no_skills: bool = ..., context: _Optional[str] = ..., tenant: _Optional[str] = ..., user: _Optional[str] = ..., pinned: _Optional[_Iterable[_Union[_entry_pb2.EntryRef, _Mapping]]] = ..., blocked: _Optional[_Iterable[_Union[_entry_pb2.EntryRef, _Mapping]]] = ..., preferred: _Optional[_Iterable[_Union[_entry_pb2.EntryRef, _Mapping]]] = ...) -> None: ...
 
 class RoutedMatch(_message.Message):
     __slots__ = ("entry", "score", "lexical_score")
