@@ -116,7 +116,6 @@ pub(super) async fn ask(
             .and_then(|clock| clock.zone.iana_name())
             .unwrap_or_default()
             .to_owned(),
-        ..pb::RouteRequest::default()
     };
     let mut client = RouteServiceClient::new(client::connect(server).await?);
     let response = client

@@ -9,7 +9,7 @@ use super::evidence::Evidence;
 use super::exact::{self, Exact};
 use super::explain;
 use super::lexical::FieldWeights;
-use super::planning::{self, PartRanking};
+use super::planning::{self, PartRanking, Whole};
 use super::profile::{LEXICAL, Profile};
 use super::request::{Mode, Request};
 use super::result::{
@@ -237,7 +237,10 @@ impl Router {
         if request.plan {
             let parts = &rankings[asked.unwanted.len()..][..asked.parts.len()];
             let thresholds = self.thresholds();
-            let whole: (&[Scored], &dyn Fn(&[Scored]) -> Vec<Ranked>) = (&ranked, &describe);
+            let whole = Whole {
+                ranked: &ranked,
+                describe: &describe,
+            };
             let plan = planning::plan(snapshot, &asked, whole, parts, thresholds, clock);
             result.plan = Some(plan);
         }
