@@ -95,6 +95,13 @@ pub struct ModelInfo {
     pub languages: Vec<String>,
 }
 
+impl ModelInfo {
+    /// Id of the model whose tokenizer counts: of two, the first.
+    pub fn tokenizer(&self) -> &str {
+        self.id.split('+').next().unwrap_or(&self.id)
+    }
+}
+
 /// Where the encoder stands.
 #[derive(Debug, Clone)]
 pub enum ModelState {

@@ -18,7 +18,7 @@ impl Counter {
     /// The counter that an encoder has now.
     pub fn of(embedder: &Embedder) -> Self {
         let model = match embedder.state() {
-            ModelState::Ready(model) => Some((embedder.clone(), model.id.clone())),
+            ModelState::Ready(model) => Some((embedder.clone(), model.tokenizer().to_owned())),
             _ => None,
         };
         Self { model }

@@ -229,21 +229,16 @@ fn separator_at(
         _ => {}
     }
     // "1." or "2)" at the beginning of a line.
-    if start == at && is_number(token) && lead.sentence {
-        if let Some(Token {
-            kind: Kind::Punct('.' | ')'),
-            start,
-            ..
-        }) = tokens.get(at + 1)
-            && *start == token.end
-            && at + 2 < tokens.len()
-        {
-            let item = Lead {
-                item: true,
-                ..Lead::default()
-            };
-            return (2, item);
-        }
+    let mark = tokens
+        .get(at + 1)
+        .filter(|mark| matches!(mark.kind, Kind::Punct('.' | ')')) && mark.start == token.end);
+    let numbered = start == at && is_number(token) && lead.sentence;
+    if numbered && mark.is_some() && at + 2 < tokens.len() {
+        let item = Lead {
+            item: true,
+            ..Lead::default()
+        };
+        return (2, item);
     }
     let opens = start == at;
     let length = any_at(tokens, at, lexicon.instead);
@@ -478,8 +473,8 @@ fn settle_polarity(tokens: &[Token], lexicon: &Lexicon, segments: &mut [Segment]
     }
     // "no X", "not X" and "nicht X" alone describe a state; beside a request they exclude.
     let asks = segments.iter().any(|segment| {
-        !segment.unwanted && matches!(segment.shape, Shape::Request | Shape::Bare)
-            || !segment.unwanted && segment.lead.but
+        let requests = matches!(segment.shape, Shape::Request | Shape::Bare);
+        !segment.unwanted && (requests || segment.lead.but)
     });
     if !asks {
         for segment in segments.iter_mut() {

@@ -280,27 +280,23 @@ fn urls(text: &str, all: &mut Vec<Mention>) {
 }
 
 /// Extensions of files, so that `notes.txt` is a file and `example.org` is none.
+#[rustfmt::skip]
 const EXTENSIONS: &[&str] = &[
     "txt", "md", "rst", "json", "jsonl", "yaml", "yml", "toml", "ini", "cfg", "conf", "env",
     "lock", "xml", "html", "htm", "css", "scss", "js", "mjs", "ts", "tsx", "jsx", "vue", "py",
-    "ipynb", "rs", "go", "java", "kt", "c", "h", "cc", "cpp", "hpp", "cs", "rb", "php", "pl", "sh",
-    "bash", "zsh", "ps1", "sql", "db", "sqlite", "csv", "tsv", "xls", "xlsx", "ods", "doc", "docx",
-    "odt", "pdf", "epub", "ppt", "pptx", "png", "jpg", "jpeg", "gif", "webp", "svg", "avif", "bmp",
-    "tiff", "ico", "heic", "mp3", "wav", "flac", "ogg", "m4a", "mp4", "mov", "mkv", "avi", "webm",
-    "zip", "tar", "gz", "tgz", "bz2", "xz", "7z", "rar", "log", "patch", "diff", "proto", "tf",
-    "swift", "dart", "lua", "dump", "bak", "pem", "crt", "key", "parquet", "wasm", "bin", "exe",
-    "iso", "tex", "bib", "eml", "ics",
+    "ipynb", "rs", "go", "java", "kt", "c", "h", "cc", "cpp", "hpp", "cs", "rb", "php", "pl",
+    "sh", "bash", "zsh", "ps1", "sql", "db", "sqlite", "csv", "tsv", "xls", "xlsx", "ods", "doc",
+    "docx", "odt", "pdf", "epub", "ppt", "pptx", "png", "jpg", "jpeg", "gif", "webp", "svg",
+    "avif", "bmp", "tiff", "ico", "heic", "mp3", "wav", "flac", "ogg", "m4a", "mp4", "mov", "mkv",
+    "avi", "webm", "zip", "tar", "gz", "tgz", "bz2", "xz", "7z", "rar", "log", "patch", "diff",
+    "proto", "tf", "swift", "dart", "lua", "dump", "bak", "pem", "crt", "key", "parquet", "wasm",
+    "bin", "exe", "iso", "tex", "bib", "eml", "ics",
 ];
 
 /// Names of files without an extension.
+#[rustfmt::skip]
 const FILES: &[&str] = &[
-    "makefile",
-    "dockerfile",
-    "readme",
-    "license",
-    "changelog",
-    "gemfile",
-    "procfile",
+    "makefile", "dockerfile", "readme", "license", "changelog", "gemfile", "procfile",
     "jenkinsfile",
 ];
 

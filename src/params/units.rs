@@ -30,6 +30,7 @@ pub(super) struct Unit {
 
 type Row = (Unit, &'static [&'static str]);
 
+#[rustfmt::skip]
 static UNITS: LazyLock<Vec<Row>> = LazyLock::new(|| {
     let time = |size: Time| Unit {
         dimension: Dimension::Time,
@@ -51,21 +52,15 @@ static UNITS: LazyLock<Vec<Row>> = LazyLock::new(|| {
         (
             time(Time::new::<millisecond>(1.0)),
             &[
-                "ms",
-                "millis",
-                "millisecond",
-                "milliseconds",
-                "msec",
-                "millisekunde",
-                "millisekunden",
-                "毫秒",
+                "ms", "millis", "millisecond", "milliseconds", "msec", "millisekunde",
+                "millisekunden", "毫秒",
             ],
         ),
         (
             time(Time::new::<second>(1.0)),
             &[
-                "s", "sec", "secs", "second", "seconds", "sekunde", "sekunden", "sek", "秒",
-                "秒钟", "seconde", "secondes", "segundo", "segundos", "secondi", "seconden",
+                "s", "sec", "secs", "second", "seconds", "sekunde", "sekunden", "sek", "秒", "秒钟",
+                "seconde", "secondes", "segundo", "segundos", "secondi", "seconden",
             ],
         ),
         (
@@ -78,23 +73,8 @@ static UNITS: LazyLock<Vec<Row>> = LazyLock::new(|| {
         (
             time(Time::new::<hour>(1.0)),
             &[
-                "h",
-                "hr",
-                "hrs",
-                "hour",
-                "hours",
-                "stunde",
-                "stunden",
-                "std",
-                "小时",
-                "个小时",
-                "heure",
-                "heures",
-                "hora",
-                "horas",
-                "ora",
-                "ore",
-                "uur",
+                "h", "hr", "hrs", "hour", "hours", "stunde", "stunden", "std", "小时", "个小时",
+                "heure", "heures", "hora", "horas", "ora", "ore", "uur",
             ],
         ),
         (
@@ -104,33 +84,15 @@ static UNITS: LazyLock<Vec<Row>> = LazyLock::new(|| {
                 "giorni", "dagen",
             ],
         ),
-        (
-            data(Information::new::<byte>(1.0)),
-            &["byte", "bytes", "字节"],
-        ),
-        (
-            data(Information::new::<kilobyte>(1.0)),
-            &["kb", "kilobyte", "kilobytes"],
-        ),
-        (
-            data(Information::new::<megabyte>(1.0)),
-            &["mb", "megabyte", "megabytes"],
-        ),
-        (
-            data(Information::new::<gigabyte>(1.0)),
-            &["gb", "gigabyte", "gigabytes"],
-        ),
-        (
-            data(Information::new::<terabyte>(1.0)),
-            &["tb", "terabyte", "terabytes"],
-        ),
+        (data(Information::new::<byte>(1.0)), &["byte", "bytes", "字节"]),
+        (data(Information::new::<kilobyte>(1.0)), &["kb", "kilobyte", "kilobytes"]),
+        (data(Information::new::<megabyte>(1.0)), &["mb", "megabyte", "megabytes"]),
+        (data(Information::new::<gigabyte>(1.0)), &["gb", "gigabyte", "gigabytes"]),
+        (data(Information::new::<terabyte>(1.0)), &["tb", "terabyte", "terabytes"]),
         (data(Information::new::<kibibyte>(1.0)), &["kib"]),
         (data(Information::new::<mebibyte>(1.0)), &["mib"]),
         (data(Information::new::<gibibyte>(1.0)), &["gib"]),
-        (
-            length(Length::new::<millimeter>(1.0)),
-            &["mm", "millimeter", "millimeters", "毫米"],
-        ),
+        (length(Length::new::<millimeter>(1.0)), &["mm", "millimeter", "millimeters", "毫米"]),
         (
             length(Length::new::<centimeter>(1.0)),
             &["cm", "centimeter", "centimeters", "zentimeter", "厘米"],
@@ -142,55 +104,22 @@ static UNITS: LazyLock<Vec<Row>> = LazyLock::new(|| {
         (
             length(Length::new::<kilometer>(1.0)),
             &[
-                "km",
-                "kilometer",
-                "kilometers",
-                "kilometre",
-                "kilometres",
-                "kilometern",
-                "公里",
+                "km", "kilometer", "kilometers", "kilometre", "kilometres", "kilometern", "公里",
                 "千米",
             ],
         ),
-        (
-            length(Length::new::<inch>(1.0)),
-            &["inch", "inches", "zoll", "英寸"],
-        ),
-        (
-            length(Length::new::<foot>(1.0)),
-            &["ft", "foot", "feet", "fuß", "英尺"],
-        ),
+        (length(Length::new::<inch>(1.0)), &["inch", "inches", "zoll", "英寸"]),
+        (length(Length::new::<foot>(1.0)), &["ft", "foot", "feet", "fuß", "英尺"]),
         (length(Length::new::<yard>(1.0)), &["yd", "yard", "yards"]),
-        (
-            length(Length::new::<mile>(1.0)),
-            &["mi", "mile", "miles", "meile", "meilen", "英里"],
-        ),
-        (
-            mass(Mass::new::<gram>(1.0)),
-            &["g", "gram", "grams", "gramm", "克"],
-        ),
+        (length(Length::new::<mile>(1.0)), &["mi", "mile", "miles", "meile", "meilen", "英里"]),
+        (mass(Mass::new::<gram>(1.0)), &["g", "gram", "grams", "gramm", "克"]),
         (
             mass(Mass::new::<kilogram>(1.0)),
-            &[
-                "kg",
-                "kilogram",
-                "kilograms",
-                "kilogramm",
-                "kilo",
-                "kilos",
-                "公斤",
-                "千克",
-            ],
+            &["kg", "kilogram", "kilograms", "kilogramm", "kilo", "kilos", "公斤", "千克"],
         ),
         (mass(Mass::new::<ounce>(1.0)), &["oz", "ounce", "ounces"]),
-        (
-            mass(Mass::new::<pound>(1.0)),
-            &["lb", "lbs", "pound", "pounds", "磅"],
-        ),
-        (
-            mass(Mass::new::<ton>(1.0)),
-            &["ton", "tons", "tonne", "tonnes", "tonnen", "吨"],
-        ),
+        (mass(Mass::new::<pound>(1.0)), &["lb", "lbs", "pound", "pounds", "磅"]),
+        (mass(Mass::new::<ton>(1.0)), &["ton", "tons", "tonne", "tonnes", "tonnen", "吨"]),
         (
             Unit {
                 dimension: Dimension::Percent,
@@ -234,46 +163,17 @@ pub(super) fn convert(value: f64, from: Unit, to: Unit) -> Option<f64> {
 }
 
 /// ISO codes of currencies by name and sign.
+#[rustfmt::skip]
 const CURRENCIES: &[(&str, &[&str])] = &[
     (
         "USD",
-        &[
-            "usd",
-            "us dollars",
-            "us dollar",
-            "dollars",
-            "dollar",
-            "$",
-            "美元",
-            "us-dollar",
-            "美金",
-        ],
+        &["usd", "us dollars", "us dollar", "dollars", "dollar", "$", "美元", "us-dollar", "美金"],
     ),
     ("EUR", &["eur", "euros", "euro", "€", "欧元"]),
-    (
-        "GBP",
-        &[
-            "gbp",
-            "british pounds",
-            "pounds sterling",
-            "pound sterling",
-            "£",
-            "英镑",
-        ],
-    ),
+    ("GBP", &["gbp", "british pounds", "pounds sterling", "pound sterling", "£", "英镑"]),
     ("JPY", &["jpy", "yen", "日元", "円"]),
     ("CNY", &["cny", "rmb", "yuan", "renminbi", "人民币"]),
-    (
-        "CHF",
-        &[
-            "chf",
-            "swiss francs",
-            "swiss franc",
-            "franken",
-            "schweizer franken",
-            "瑞士法郎",
-        ],
-    ),
+    ("CHF", &["chf", "swiss francs", "swiss franc", "franken", "schweizer franken", "瑞士法郎"]),
     ("INR", &["inr", "rupees", "rupee", "rupien"]),
     ("SEK", &["sek", "swedish kronor", "swedish krona"]),
     ("CAD", &["cad", "canadian dollars"]),

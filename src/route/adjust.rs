@@ -54,6 +54,14 @@ impl Adjustments {
             .any(|change| matches!(change.cause, Cause::Negated(_)))
     }
 
+    /// Entries that the prompt refuses, in the order of their slots.
+    pub fn negated(&self) -> Vec<u32> {
+        let mut slots: Vec<u32> = self.changes.keys().copied().collect();
+        slots.retain(|slot| self.negates(*slot));
+        slots.sort_unstable();
+        slots
+    }
+
     fn add(&mut self, slot: u32, cause: Cause, amount: f32) {
         let amount = f64::from(amount);
         let change = Adjustment { cause, amount };

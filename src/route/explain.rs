@@ -59,5 +59,19 @@ pub(super) fn dropped(
             reason,
         });
     }
+    // By tokens alone, what shares none with the wanted text is in no ranking.
+    let ranked: HashSet<u32> = all.iter().map(|scored| scored.slot).collect();
+    let rest = adjustments
+        .negated()
+        .into_iter()
+        .filter(|slot| !ranked.contains(slot));
+    found.extend(rest.filter_map(|slot| {
+        Some(Dropped {
+            entry: snapshot.entry(slot)?.entry.clone(),
+            score: 0.0,
+            rank: all.len() + 1,
+            reason: DropReason::Negated,
+        })
+    }));
     found
 }

@@ -23,11 +23,19 @@ pub(super) struct PartRanking<'a> {
     pub ranked: Vec<Scored>,
 }
 
+/// The ranking of the prompt as a whole.
+#[derive(Clone, Copy)]
+pub(super) struct Whole<'a> {
+    pub ranked: &'a [Scored],
+    /// Says everything that is known of entries of the ranking.
+    pub describe: &'a dyn Fn(&[Scored]) -> Vec<Ranked>,
+}
+
 /// Makes the plan. `whole` ranks the prompt, `parts` each of `asked.parts`.
 pub(super) fn plan(
     snapshot: &Snapshot,
     asked: &Asked,
-    whole: (&[Scored], &dyn Fn(&[Scored]) -> Vec<Ranked>),
+    whole: Whole<'_>,
     parts: &[PartRanking<'_>],
     thresholds: Thresholds,
     clock: &Clock,
@@ -35,7 +43,7 @@ pub(super) fn plan(
     if asked.nothing {
         return Plan::default();
     }
-    let (ranked, describe) = whole;
+    let Whole { ranked, describe } = whole;
     let limits = Limits {
         floor: thresholds.floor,
         accept: thresholds.accept,

@@ -10,7 +10,7 @@ use super::exact::{self, Exact};
 use super::explain;
 use super::fitted::{Fit, Fitted, Key};
 use super::lexical::FieldWeights;
-use super::planning::{self, PartRanking};
+use super::planning::{self, PartRanking, Whole};
 use super::profile::{LEXICAL, Profile};
 use super::request::{Mode, Request};
 use super::result::{
@@ -285,7 +285,10 @@ impl Router {
         if request.plan {
             let parts = &rankings[asked.unwanted.len()..][..asked.parts.len()];
             let thresholds = judge.thresholds;
-            let whole: (&[Scored], &dyn Fn(&[Scored]) -> Vec<Ranked>) = (&ranked, &describe);
+            let whole = Whole {
+                ranked: &ranked,
+                describe: &describe,
+            };
             let plan = planning::plan(snapshot, &asked, whole, parts, thresholds, clock);
             result.plan = Some(plan);
         }
