@@ -18,7 +18,10 @@ const TOLERANCE: f64 = 0.01;
 fn the_script_makes_an_adapter_as_good_as_the_shipped_one() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let dir = tempfile::tempdir().expect("temporary folder");
-    let (out, report) = (dir.path().join("own.safetensors"), dir.path().join("report.json"));
+    let (out, report) = (
+        dir.path().join("own.safetensors"),
+        dir.path().join("report.json"),
+    );
     let status = Command::new("python3")
         .arg(root.join("models/adapters/train.py"))
         .args([Path::new("--out"), &out, Path::new("--report"), &report])
@@ -39,7 +42,10 @@ fn the_script_makes_an_adapter_as_good_as_the_shipped_one() {
     let shipped = number(&measured["all"]);
 
     println!("nDCG@10: base {base:.4}, trained {trained:.4}, shipped {shipped:.4}");
-    assert!((trained - shipped).abs() <= TOLERANCE, "{trained} for {shipped}");
+    assert!(
+        (trained - shipped).abs() <= TOLERANCE,
+        "{trained} for {shipped}"
+    );
     assert!(trained > base + 0.03, "{trained} for {base}");
 }
 
