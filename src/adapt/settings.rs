@@ -49,7 +49,7 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         Self {
-            steps: 60,
+            steps: 40,
             seed: 1,
             batch: 32,
             negatives: 2,

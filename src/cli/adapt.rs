@@ -205,6 +205,9 @@ fn table(report: &Report) -> String {
     }
     out += &line("before", &report.all.before);
     out += &line("after", &report.all.after);
+    if let Some(shipped) = &report.shipped {
+        out += &line("shipped adapter", shipped);
+    }
     let steps = report.key.steps;
     // Writing to a string cannot fail.
     let _ = writeln!(
