@@ -176,7 +176,7 @@ impl Upper {
                 .iter()
                 .map(|text| text.dim(0))
                 .collect::<candle_core::Result<Vec<_>>>()?;
-            let texts = texts.iter().map(|text| Tensor::clone(text)).collect();
+            let texts = texts.iter().copied().cloned().collect();
             parts(&through(&self.layers, joined(texts)?, &lengths)?, &lengths)
         };
         let states = run().map_err(|error: candle_core::Error| error.to_string())?;
