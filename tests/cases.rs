@@ -177,8 +177,8 @@ fn lookalikes() -> Vec<Entry> {
     for (kind, source, name) in [
         (Kind::Tool, "b", "search"),
         (Kind::Tool, "a", "search"),
-        (Kind::Command, "a", "search"),
-        (Kind::Skill, "a", "search"),
+        (Kind::Command, "d", "search"),
+        (Kind::Skill, "c", "search"),
         (Kind::Tool, "a", "find"),
         (Kind::Tool, "a", "lookup"),
     ] {
@@ -261,10 +261,10 @@ fn equal_scores_are_ordered_by_kind_name_and_source() {
     assert_eq!(
         order,
         [
-            (Kind::Command, "search", "a"),
+            (Kind::Command, "search", "d"),
             (Kind::Tool, "search", "a"),
             (Kind::Tool, "search", "b"),
-            (Kind::Skill, "search", "a"),
+            (Kind::Skill, "search", "c"),
         ]
     );
 }
