@@ -65,7 +65,7 @@ $(MODELS_READY): models/fetch.py $(wildcard models/manifest.toml)
 # Checking it
 
 .PHONY: test
-test: lint models rust-test feature-check stubs-check python-test go-test node-test deploy-test ## Run every check and every test
+test: lint models rust-test adapter-test feature-check stubs-check python-test go-test node-test deploy-test ## Run every check and every test
 	$(call say,test: everything passed)
 
 .PHONY: lint
@@ -101,6 +101,16 @@ go-lint: ## gofmt and go vet
 rust-test: models ## cargo test
 	$(call say,rust-test: cargo test)
 	@$(CARGO) test $(LOCKED)
+
+.PHONY: adapter-test
+adapter-test: models ## Train the shipped adapter anew and compare (minutes)
+	$(call say,adapter-test: models/adapters/train.py)
+	@$(CARGO) test $(LOCKED) --test adapter_training -- --ignored --nocapture
+
+.PHONY: adapter
+adapter: build models ## Train the adapter that is shipped; its sha256 belongs into models/manifest.toml
+	$(call say,adapter: models/adapters/train.py)
+	@SIGNALBOX_BIN='$(RELEASE_BIN)' $(PYTHON) models/adapters/train.py
 
 .PHONY: crash-test
 crash-test: ## Kill an appending journal 1,000 times (cargo test does 200)

@@ -2,11 +2,12 @@
 
 use std::{env, error::Error, fs, path::PathBuf};
 
-const FILES: [&str; 8] = [
+const FILES: [&str; 9] = [
     "signalbox/v1/catalog_service.proto",
     "signalbox/v1/entry.proto",
     "signalbox/v1/error_reason.proto",
     "signalbox/v1/journal_service.proto",
+    "signalbox/v1/knowledge_service.proto",
     "signalbox/v1/loop_event.proto",
     "signalbox/v1/loop_service.proto",
     "signalbox/v1/route_service.proto",

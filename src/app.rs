@@ -10,11 +10,14 @@ use tokio_util::sync::CancellationToken;
 use crate::admin::{Admin, Shown};
 use crate::catalog::import::{self, Imported, Severity};
 use crate::config::{Config, ModelConfig};
-use crate::embed::{EmbedConfig, Embedder, ModelState};
+use crate::embed::{Embedder, ModelState};
 use crate::grpc::{self, Domain, Doors, Edge, HealthDoor};
+use crate::hydrate::Hydrator;
 use crate::index::Index;
 use crate::journal::Journal;
+use crate::knowledge::Knowledge;
 use crate::lifecycle::{Blocker, Readiness, Signals, exit_on_second};
+use crate::preferences::PreferenceBook;
 use crate::registry::Registry;
 use crate::route::{Fitted, MAX_FILE_BYTES, Router};
 use crate::session::LoopHub;
@@ -32,6 +35,8 @@ pub struct Engine {
     pub embedder: Embedder,
     /// Routes prompts.
     pub router: Router,
+    /// What tenants and users prefer.
+    pub preferences: PreferenceBook,
     store: Option<Store>,
 }
 
@@ -59,6 +64,7 @@ impl Engine {
         let entries = registry.fill(imported.entries).await?;
         let revision = index.snapshot().revision();
         tracing::info!(entries, revision, "catalogue loaded");
+        let preferences = PreferenceBook::open(store.clone()).await?;
         let mut router = Router::new(index, embedder.clone(), config.route.settings());
         if let Some(path) = &config.route.calibration {
             router = router.with_fitted(read_calibration(path)?);
@@ -67,6 +73,7 @@ impl Engine {
             registry,
             embedder,
             router,
+            preferences,
             store,
         })
     }
@@ -103,6 +110,12 @@ impl Engine {
             None => Store::in_memory()?,
         };
         Ok(Journal::open(store, config.journal.options()).await?)
+    }
+
+    /// Facts and conventions, in the database or, without one, in memory.
+    async fn knowledge(&self, config: &Config) -> anyhow::Result<Knowledge> {
+        let (store, embedder) = (self.store.clone(), self.embedder.clone());
+        Ok(Knowledge::open(store, embedder, config.knowledge.options()).await?)
     }
 
     /// Writes down what is left.
@@ -150,14 +163,18 @@ pub async fn serve(
     let loops = LoopHub::open(journal.clone(), config.loops.options()).await?;
     tracing::info!(open = loops.len(), "loops rebuilt");
     readiness.clear(Blocker::Journal);
+    let knowledge = engine.knowledge(&config).await?;
 
     let draining = CancellationToken::new();
     let domain = Domain {
         router: engine.router.clone(),
         registry: engine.registry.clone(),
+        preferences: engine.preferences.clone(),
         embedder: engine.embedder.clone(),
         journal: journal.clone(),
         loops: loops.clone(),
+        hydrator: Hydrator::new(config.hydrate.options(), engine.embedder.clone()),
+        knowledge,
         journal_routes: config.journal.routes,
         heartbeat: config.journal.heartbeat(),
         readiness: readiness.clone(),
@@ -230,20 +247,7 @@ pub fn embedder(config: &ModelConfig) -> Embedder {
     if !config.is_enabled() {
         return Embedder::disabled();
     }
-    let threads = match config.threads {
-        0 => std::thread::available_parallelism().map_or(1, usize::from),
-        threads => threads,
-    };
-    Embedder::spawn(EmbedConfig {
-        model: config.id.clone(),
-        english: config.english().map(str::to_owned),
-        dir: config.dir.clone(),
-        device: config.device,
-        threads,
-        max_queued_texts: config.max_queued,
-        cache_entries: config.cache_entries,
-        adapter: config.adapter,
-    })
+    Embedder::spawn(config.embed_config())
 }
 
 /// Reads catalogue files; what is wrong with single skills is logged, a broken file ends it.

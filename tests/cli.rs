@@ -218,3 +218,31 @@ fn eval_measures_a_labelled_set() {
     assert_eq!(value["auroc_by_oos_kind"]["far"], 1.0);
     assert!(value["seconds"].is_number());
 }
+
+#[test]
+fn adapt_refuses_what_it_cannot_use_before_it_loads_a_model() {
+    let (dir, catalogue) = catalogue(SMALL);
+    let prompts = dir.path().join("prompts.jsonl");
+    let prompts = prompts.to_str().expect("path");
+    let out = dir.path().join("own.safetensors");
+    let adapt = |flags: &[&str]| {
+        let out = out.to_str().expect("path");
+        let always = ["adapt", "--catalog", &catalogue, "--out", out, prompts];
+        run(&[&always, flags].concat())
+    };
+    std::fs::write(prompts, "{\"query\": \"new branch\", \"gold\": [\"git-branch\"]}\n")
+        .expect("written");
+    let output = adapt(&[]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("at least 50 are needed"), "{}", stderr(&output));
+
+    let output = adapt(&["--steps", "0"]);
+    assert!(stderr(&output).contains("steps: 0 is not within 1 to 1000"), "{}", stderr(&output));
+    let output = adapt(&["--model", "none"]);
+    assert_eq!(output.status.code(), Some(64), "{}", stderr(&output));
+
+    std::fs::write(prompts, "{\"query\": \"new branch\", \"gold\": [\"svn\"]}\n").expect("written");
+    assert!(stderr(&adapt(&[])).contains("line 1: the catalogue has no entry \"svn\""));
+    assert_eq!(run(&["adapt"]).status.code(), Some(64));
+    assert!(!out.exists());
+}

@@ -6,6 +6,7 @@
 #![allow(clippy::unwrap_used, reason = "a test file")]
 
 use std::{
+    collections::HashMap,
     fs,
     path::{Path, PathBuf},
     sync::OnceLock,
@@ -54,6 +55,10 @@ fn reference(name: &str) -> Reference {
 }
 
 fn spawn(model: &str, adapter: bool) -> Embedder {
+    spawn_with(model, adapter, Vec::new())
+}
+
+fn spawn_with(model: &str, adapter: bool, adapters: Vec<PathBuf>) -> Embedder {
     Embedder::spawn(EmbedConfig {
         model: model.into(),
         dir: root().join("models/weights"),
@@ -62,6 +67,7 @@ fn spawn(model: &str, adapter: bool) -> Embedder {
         max_queued_texts: 256,
         cache_entries: 0,
         adapter,
+        adapters,
         english: None,
     })
 }
@@ -343,4 +349,48 @@ async fn a_long_text_stays_on_its_workers_thread() {
         !threads.iter().any(|name| name.starts_with("candle")),
         "{threads:?}"
     );
+}
+
+// An adapter file for the last layer's query of MiniLM.
+fn write_adapter(path: &Path, model_digest: &str) {
+    let numbers = |count: usize| -> Vec<f32> { (0..count).map(|n| n as f32 / 1e3).collect() };
+    let tensor = |shape: (usize, usize)| {
+        let numbers = numbers(shape.0 * shape.1);
+        candle_core::Tensor::from_vec(numbers, shape, &candle_core::Device::Cpu).unwrap()
+    };
+    let name = "encoder.layer.5.attention.self.query";
+    let factors = HashMap::from([
+        (format!("{name}.lora_A"), tensor((2, 384))),
+        (format!("{name}.lora_B"), tensor((384, 2))),
+    ]);
+    let key = serde_json::json!({
+        "format": 1, "model": "all-minilm-l6-v2", "model_digest": model_digest, "rank": 2,
+        "alpha": 32.0, "strength": 0.5, "catalog_revision": "r", "seed": 1, "steps": 1, "rows": 50
+    });
+    let metadata = HashMap::from([("signalbox.adapter".to_owned(), key.to_string())]);
+    fs::write(path, safetensors::serialize(&factors, Some(metadata)).unwrap()).unwrap();
+}
+
+#[tokio::test]
+async fn an_adapter_of_ones_own_changes_vectors_and_digest_and_a_foreign_one_is_refused() {
+    let plain = info(minilm()).await;
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("own.safetensors");
+    write_adapter(&path, &plain.digest);
+    let own = spawn_with(&plain.id, true, vec![path.clone()]);
+    assert_ne!(info(&own).await.digest, plain.digest);
+    let text = "list files";
+    let changed = embed(&own, TextRole::Query, text).await;
+    assert_ne!(changed, embed(minilm(), TextRole::Query, text).await);
+
+    // Merged a second time it meets a model that it was not trained on.
+    for adapters in [vec![path.clone(), path.clone()], vec![dir.path().into()]] {
+        let state = spawn_with(&plain.id, true, adapters).loaded().await;
+        let ModelState::Failed(why) = state else {
+            panic!("{state:?}")
+        };
+        let wanted = "trained on a model of digest";
+        assert!(why.contains(wanted) || why.contains("plain file"), "{why}");
+        assert!(why.contains(dir.path().to_str().unwrap()), "{why}");
+    }
 }

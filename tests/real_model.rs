@@ -103,7 +103,10 @@ async fn a_second_start_embeds_nothing_and_answers_the_same() {
         starter.close().await;
     }
     assert_eq!(results[0], results[1]);
-    assert_eq!(results[0].model.as_deref(), Some("multilingual-e5-small"));
+    assert_eq!(
+        results[0].model.as_deref(),
+        Some("multilingual-e5-small+all-minilm-l6-v2")
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -116,4 +119,34 @@ async fn a_long_prompt_says_how_much_was_read() {
     let truncated = result.truncated.expect("truncated");
     assert_eq!(truncated.used_tokens, 512);
     assert!(truncated.prompt_tokens > 5_000);
+}
+
+/// The set was written before the splitter; docs/plans.md has the figures. The floor is below
+/// what is measured, so that it breaks when something does.
+#[tokio::test(flavor = "multi_thread")]
+async fn plans_come_out_exactly() {
+    let starter = Starter::open().await;
+    let text = include_str!("data/plans.jsonl");
+    let prompts = signalbox::eval::plans::read_plans(text).expect("reads");
+    assert_eq!(prompts.len(), 150);
+    let names: std::collections::HashSet<String> = starter
+        .engine
+        .registry
+        .index()
+        .snapshot()
+        .entries()
+        .map(|indexed| indexed.entry.id.name.clone())
+        .collect();
+    let wanted = prompts
+        .iter()
+        .flat_map(|prompt| &prompt.steps)
+        .flat_map(|step| step.split('|'));
+    for name in wanted.filter(|name| *name != "MISSING") {
+        assert!(names.contains(name), "{name} is no entry of the catalogue");
+    }
+    let report =
+        signalbox::eval::plans::measure(&starter.engine.router, &prompts, Mode::Hybrid).await;
+    assert!(report.all.exact >= 0.70, "{:?}", report.all);
+    assert!(report.all.count >= 0.93, "{:?}", report.all);
+    starter.close().await;
 }

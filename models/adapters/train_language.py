@@ -23,6 +23,7 @@ HERE = Path(__file__).parent
 MODEL = HERE.parent / "weights" / "multilingual-e5-small"
 OUT = HERE / "language.safetensors"
 MAX_TOKENS = 72
+PER_LANGUAGE = 400
 
 
 def erf(x: np.ndarray) -> np.ndarray:
@@ -73,16 +74,31 @@ class LowerHalf:
         return x.mean(0)
 
 
+def digest(row: dict) -> bytes:
+    return hashlib.sha256(row["query"].encode()).digest()
+
+
+def spread(rows: list[dict]) -> list[dict]:
+    """The same number of prompts in each language, chosen by their hash."""
+    taken: dict[str, list[dict]] = {}
+    for row in sorted(rows, key=digest):
+        of_language = taken.setdefault(row["lang"], [])
+        if len(of_language) < PER_LANGUAGE:
+            of_language.append(row)
+    return [row for language in sorted(taken) for row in taken[language]]
+
+
 def main() -> None:
     rows = [
         json.loads(line)
         for path in sorted((HERE / "data").glob("*.rows.jsonl"))
         for line in path.read_text().splitlines()
     ]
+    rows = spread(rows)
     encoder = LowerHalf()
     states = np.stack([encoder.mean(row["query"]) for row in rows])
     languages = np.array([row["lang"] for row in rows])
-    held = np.array([hashlib.sha256(row["query"].encode()).digest()[0] % 10 == 0 for row in rows])
+    held = np.array([digest(row)[1] % 10 == 0 for row in rows])
     model = LogisticRegression(C=0.1, max_iter=3000, class_weight="balanced")
     model.fit(states[~held], languages[~held])
     found = model.predict(states[held])
@@ -90,7 +106,11 @@ def main() -> None:
         mine = languages[held] == language
         print(f"{language}: {np.mean(found[mine] == language):.3f} of {mine.sum()} prompts kept out")
     save_file(
-        {"weight": model.coef_.astype(np.float32), "bias": model.intercept_.astype(np.float32)},
+        {
+            # Row by row: the fit leaves them column by column, which would be saved as it lies.
+            "weight": np.ascontiguousarray(model.coef_, dtype=np.float32),
+            "bias": np.ascontiguousarray(model.intercept_, dtype=np.float32),
+        },
         OUT,
         metadata={"languages": ",".join(model.classes_)},
     )

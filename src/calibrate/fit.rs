@@ -24,7 +24,10 @@ pub(super) struct Observation {
 /// Maximum likelihood of a logistic model, with Platt's smoothed targets, so that prompts that
 /// separate cleanly do not drive the slope to infinity. With a `prior` the slope keeps near
 /// it; the bias is always free.
-pub(super) fn fit_logistic(observations: &[Observation], prior: Option<Calibration>) -> Calibration {
+pub(super) fn fit_logistic(
+    observations: &[Observation],
+    prior: Option<Calibration>,
+) -> Calibration {
     let count = observations.len().max(1) as f64;
     let mean = observations.iter().map(|seen| seen.sum).sum::<f64>() / count;
     let variance = observations

@@ -82,7 +82,9 @@ impl Sample {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CalibrateError {
     /// Too few prompts.
-    #[error("{found} prompts, of which {in_scope} in scope; at least {LEAST_PROMPTS} in scope are needed")]
+    #[error(
+        "{found} prompts, of which {in_scope} in scope; at least {LEAST_PROMPTS} in scope are needed"
+    )]
     TooFew {
         /// Prompts in all.
         found: usize,
@@ -90,7 +92,9 @@ pub enum CalibrateError {
         in_scope: usize,
     },
     /// All prompts are right, or none.
-    #[error("the best entry is right for {right} of {found} prompts; both right and wrong ones are needed: add prompts that no entry serves")]
+    #[error(
+        "the best entry is right for {right} of {found} prompts; both right and wrong ones are needed: add prompts that no entry serves"
+    )]
     OneSided {
         /// Prompts in all.
         found: usize,
@@ -200,7 +204,11 @@ fn fit_one(samples: &[&Sample], false_refusal: f64, prior: Option<Calibration>) 
     let mut confidences: Vec<f64> = samples
         .iter()
         .filter(|sample| sample.in_scope)
-        .map(|sample| sample.best.map_or(0.0, |best| calibration.probability(best)))
+        .map(|sample| {
+            sample
+                .best
+                .map_or(0.0, |best| calibration.probability(best))
+        })
         .collect();
     confidences.sort_by(f64::total_cmp);
     // The first that passes: as many as may be refused lie before it.
@@ -279,7 +287,9 @@ struct Judged {
 impl Judged {
     fn new(sample: &Sample, fit: &Fit, built_in: Calibration) -> Self {
         let by = |calibration: &Calibration| {
-            sample.best.map_or(0.0, |best| calibration.probability(best))
+            sample
+                .best
+                .map_or(0.0, |best| calibration.probability(best))
         };
         let confidence = by(&fit.calibration);
         let gap = fit.gap(0.9);
@@ -301,7 +311,9 @@ fn quality_of(judged: &[Judged]) -> Quality {
     let (inside, outside): (Vec<&Judged>, Vec<&Judged>) =
         judged.iter().partition(|judged| judged.in_scope);
     let ece = |confidence: fn(&Judged) -> f64| {
-        let pairs = judged.iter().map(|judged| (confidence(judged), judged.right));
+        let pairs = judged
+            .iter()
+            .map(|judged| (confidence(judged), judged.right));
         expected_calibration_error(&pairs.collect::<Vec<_>>())
     };
     let covered: Option<Vec<bool>> = inside.iter().map(|judged| judged.covered).collect();
@@ -322,7 +334,12 @@ fn quality_of(judged: &[Judged]) -> Quality {
         }),
         coverage_at_90: covered
             .filter(|covered| !covered.is_empty())
-            .map(|covered| share(covered.iter().filter(|covered| **covered).count(), covered.len())),
+            .map(|covered| {
+                share(
+                    covered.iter().filter(|covered| **covered).count(),
+                    covered.len(),
+                )
+            }),
     }
 }
 

@@ -5,7 +5,10 @@ use super::*;
 // ratio's inverse and of the plastic number's.
 fn uniform(n: usize) -> (f64, f64) {
     let n = n as f64;
-    ((n * 0.618_033_988_749_895).fract(), (n * 0.754_877_666_246_693).fract())
+    (
+        (n * 0.618_033_988_749_895).fract(),
+        (n * 0.754_877_666_246_693).fract(),
+    )
 }
 
 fn probability(sum: f64) -> f64 {
@@ -83,7 +86,10 @@ fn languages_that_score_higher_get_a_fit_of_their_own() {
     let [en, de] = ["en", "de"].map(|language| calibrated.languages[language].calibration);
     assert!((en.probability(0.5) - de.probability(0.9)).abs() < 0.05);
     for quality in calibrated.quality.values() {
-        assert!(quality.ece < 0.08 && quality.ece < quality.ece_before, "{quality:?}");
+        assert!(
+            quality.ece < 0.08 && quality.ece < quality.ece_before,
+            "{quality:?}"
+        );
         assert!((quality.refused - 0.05).abs() < 0.03, "{quality:?}");
         let covered = quality.coverage_at_90.unwrap();
         assert!((covered - 0.9).abs() < 0.04, "{quality:?}");

@@ -26,6 +26,8 @@ pub enum Command {
     Route(RouteArgs),
     /// Measure routing on labelled prompts, or the loop guard on labelled runs
     Eval(EvalArgs),
+    /// Tune the model on labelled prompts
+    Adapt(super::adapt::AdaptArgs),
     /// Fit floor and confidence to labelled prompts
     Calibrate(CalibrateArgs),
     /// Fetch and verify model files
@@ -135,12 +137,30 @@ pub struct RouteArgs {
     /// What ranks
     #[arg(long, value_enum, default_value_t = ModeArg::Hybrid)]
     pub mode: ModeArg,
-    /// Show what each score is made of
+    /// Show what each score is made of, and what was dropped and why
     #[arg(long)]
     pub explain: bool,
     /// Also print the smallest set that holds the right entry with this probability
     #[arg(long, value_name = "P", value_parser = parse_probability)]
     pub coverage: Option<f64>,
+    /// Print the steps of a prompt that asks for several things
+    #[arg(long)]
+    pub plan: bool,
+    /// What was said before; may be given several times, oldest first
+    #[arg(long, value_name = "TEXT")]
+    pub context: Vec<String>,
+    /// Whose preferences count
+    #[arg(long, value_name = "NAME", default_value = "")]
+    pub tenant: String,
+    /// The user of the tenant
+    #[arg(long, value_name = "NAME", default_value = "")]
+    pub user: String,
+    /// Moment that "tomorrow" is relative to (RFC 3339); now where absent
+    #[arg(long, value_name = "TIME", value_parser = parse_moment)]
+    pub now: Option<jiff::Timestamp>,
+    /// Zone that dates and times are meant in (IANA name); UTC where absent
+    #[arg(long, value_name = "ZONE", value_parser = parse_zone)]
+    pub time_zone: Option<jiff::tz::TimeZone>,
     /// Ask a running server (HOST:PORT or unix:PATH) instead of routing here
     #[arg(long, value_name = "ADDR")]
     pub server: Option<String>,
@@ -161,6 +181,29 @@ pub struct EvalArgs {
 pub enum EvalCommand {
     /// Measure the loop guard on labelled runs
     Loops(EvalLoopsArgs),
+    /// Measure plans on prompts with their steps
+    Plans(EvalPlansArgs),
+}
+
+#[derive(Debug, Args)]
+pub struct EvalPlansArgs {
+    /// Prompts with their steps (JSONL: prompt, lang, kind, split, steps)
+    #[arg(value_name = "FILE")]
+    pub prompts: PathBuf,
+    /// Only prompts of this split
+    #[arg(long, value_name = "NAME")]
+    pub split: Option<String>,
+    /// What ranks
+    #[arg(long, value_enum, default_value_t = ModeArg::Hybrid)]
+    pub mode: ModeArg,
+    /// Print the prompts whose plan is wrong
+    #[arg(long)]
+    pub wrong: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub engine: EngineArgs,
 }
 
 #[derive(Debug, Args)]
@@ -336,6 +379,16 @@ fn parse_probability(text: &str) -> Result<f64, String> {
         Ok(value) if value > 0.0 && value < 1.0 => Ok(value),
         _ => Err("must lie between 0 and 1".into()),
     }
+}
+
+fn parse_moment(value: &str) -> Result<jiff::Timestamp, String> {
+    value
+        .parse()
+        .map_err(|_| "is no time like 2026-11-30T09:00:00Z".to_owned())
+}
+
+fn parse_zone(value: &str) -> Result<jiff::tz::TimeZone, String> {
+    jiff::tz::TimeZone::get(value).map_err(|_| "is no IANA name like Europe/Berlin".to_owned())
 }
 
 fn parse_share(value: &str) -> Result<f64, String> {

@@ -91,8 +91,7 @@ async fn sample(
         anyhow::bail!("a calibration is fitted to a model, and none could be loaded");
     };
     let index = engine.registry.index();
-    let (_, details) =
-        measure(&engine.router, index, &queries, Mode::Hybrid, usize::MAX).await?;
+    let (_, details) = measure(&engine.router, index, &queries, Mode::Hybrid, usize::MAX).await?;
     let samples = details.iter().map(Sample::of).collect();
     let key = Key::of(&model, &index.snapshot());
     Ok((samples, key, model))

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 
-use super::args::{EvalLoopsArgs, EvalRoutingArgs};
+use super::args::{EvalLoopsArgs, EvalPlansArgs, EvalRoutingArgs};
 use super::route::open_store;
 use super::{Failure, print_result};
 use crate::app::{Engine, read_catalogue};
@@ -14,6 +14,7 @@ use crate::catalog::import::{Defaults, Format, Imported, import};
 use crate::config::Config;
 use crate::embed::ModelState;
 use crate::eval::loops::{self, LoopReport, Row};
+use crate::eval::plans::{self, PlanReport, PlanScore};
 use crate::eval::{Metrics, Report, read_queries, run as measure, with_ids_as_sources};
 use crate::route::Mode;
 use crate::session::LoopRules;
@@ -55,7 +56,7 @@ pub(super) async fn run(args: &EvalRoutingArgs, mut config: Config) -> Result<Ex
     })
 }
 
-async fn read_entries(path: &Path) -> anyhow::Result<Imported> {
+pub(super) async fn read_entries(path: &Path) -> anyhow::Result<Imported> {
     if path
         .extension()
         .is_none_or(|extension| extension != "jsonl")
@@ -119,6 +120,65 @@ pub(super) fn run_loops(args: &EvalLoopsArgs) -> Result<ExitCode, Failure> {
         ),
         false => loop_table(&report),
     })
+}
+
+pub(super) async fn run_plans(
+    args: &EvalPlansArgs,
+    mut config: Config,
+) -> Result<ExitCode, Failure> {
+    let mode = Mode::from(args.mode);
+    if mode == Mode::Lexical {
+        config.model.id = "none".into();
+    }
+    let path = args.prompts.display();
+    let text = tokio::fs::read_to_string(&args.prompts)
+        .await
+        .with_context(|| format!("cannot read {path}"))?;
+    let mut prompts = plans::read_plans(&text).with_context(|| path.to_string())?;
+    if let Some(split) = &args.split {
+        prompts.retain(|prompt| prompt.split == *split);
+    }
+    let store = open_store(&config)?;
+    let entries = read_catalogue(&config.catalog.paths).await?;
+    let engine = Engine::over(&config, entries, store).await?;
+    if let ModelState::Failed(why) = engine.settled().await {
+        return Err(anyhow::anyhow!("the model cannot be loaded: {why}").into());
+    }
+    let report = plans::measure(&engine.router, &prompts, mode).await;
+    engine.close().await;
+    print_result(&match args.json {
+        true => format!(
+            "{}\n",
+            serde_json::to_string_pretty(&report).context("JSON")?
+        ),
+        false => plan_table(&report, args.wrong),
+    })
+}
+
+fn plan_table(report: &PlanReport, wrong: bool) -> String {
+    let line = |name: &str, score: &PlanScore| {
+        format!(
+            "{name:<12}{:>5}{:>8.3}{:>8.3}\n",
+            score.n, score.exact, score.count
+        )
+    };
+    let mut out = String::from("group           n   exact   count\n");
+    for (group, score) in &report.by_group {
+        out += &line(group, score);
+    }
+    out += &line("all", &report.all);
+    if wrong {
+        for plan in &report.wrong {
+            let (wanted, found) = (plan.wanted.join(", "), plan.found.join(", "));
+            // Writing to a string cannot fail.
+            let _ = writeln!(
+                out,
+                "{}\n    wanted {wanted}\n    found  {found}",
+                plan.prompt
+            );
+        }
+    }
+    out
 }
 
 fn loop_table(report: &LoopReport) -> String {

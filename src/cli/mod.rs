@@ -3,6 +3,7 @@
 //! Exit codes: 0 done (also "no match"), 1 the work failed or the server could not start,
 //! 64 the command line or the configuration is wrong.
 
+mod adapt;
 mod args;
 mod calibrate;
 mod client;
@@ -89,10 +90,14 @@ fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
                 // Whoever reads the lines may have gone; the server goes on.
                 let _ = writeln!(out, "{line}").and_then(|()| out.flush());
             };
-            runtime()?.block_on(async {
+            let runtime = runtime()?;
+            let served = runtime.block_on(async {
                 let telemetry = Telemetry::start(&config.telemetry, &config.log)?;
                 app::serve(config, telemetry, announce).await
-            })?;
+            });
+            // A look-up of a name that nobody waits for any more must not hold up the end.
+            runtime.shutdown_background();
+            served?;
             Ok(ExitCode::SUCCESS)
         }
         Command::Route(args) => {
@@ -102,6 +107,11 @@ fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
         }
         Command::Eval(args) => match (args.command, args.routing) {
             (Some(EvalCommand::Loops(args)), _) => eval::run_loops(&args),
+            (Some(EvalCommand::Plans(args)), _) => {
+                let config = load(args.engine.overrides(Overrides::new()))?;
+                start_log(&config.log, "warn");
+                runtime()?.block_on(eval::run_plans(&args, config))
+            }
             (None, Some(args)) => {
                 let config = load(args.overrides())?;
                 start_log(&config.log, "warn");
@@ -112,6 +122,11 @@ fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
                 Err(Failure::Usage(anyhow::anyhow!(message)))
             }
         },
+        Command::Adapt(args) => {
+            let config = load(args.overrides())?;
+            start_log(&config.log, "warn");
+            adapt::run(&args, &config)
+        }
         Command::Calibrate(args) => {
             let config = load(args.engine.overrides(Overrides::new()))?;
             start_log(&config.log, "warn");

@@ -75,34 +75,21 @@ fn write_text(
     if let Some(set) = &response.prediction_set {
         write_set(out, set)?;
     }
+    for unwanted in &response.unwanted {
+        let names: Vec<&str> = unwanted
+            .entries
+            .iter()
+            .map(|entry| entry.name.as_str())
+            .collect();
+        let means = match names.is_empty() {
+            true => "no entry".to_owned(),
+            false => names.join(", "),
+        };
+        writeln!(out, "Not wanted: {:?} ({means})", unwanted.text)?;
+    }
+    write_parameters(out, &response.parameters, &response.missing_parameters, "")?;
     if explain {
-        let considered = response.nearest.iter().filter(|near| {
-            !response
-                .matches
-                .iter()
-                .any(|found| found.entry == near.entry)
-        });
-        for (at, near) in considered.enumerate() {
-            if at == 0 {
-                writeln!(out, "Nearest of the rest:")?;
-            }
-            write_match(out, at + 1, near, 0)?;
-            write_parts(out, near)?;
-        }
-        writeln!(
-            out,
-            "confidence {:.2}, floor {:.2}, accept above {:.2}; mode {}; model {}; catalogue {}",
-            decision.confidence,
-            decision.floor,
-            decision.accept_threshold,
-            mode(response),
-            if response.model_id.is_empty() {
-                "none"
-            } else {
-                &response.model_id
-            },
-            response.catalog_revision,
-        )?;
+        write_explanation(out, response, &decision)?;
     }
     Ok(())
 }
@@ -111,7 +98,11 @@ fn write_set(out: &mut String, set: &pb::PredictionSet) -> std::fmt::Result {
     if !set.unavailable.is_empty() {
         return writeln!(out, "No set can be promised: {}.", set.unavailable);
     }
-    let names: Vec<&str> = set.entries.iter().map(|entry| entry.name.as_str()).collect();
+    let names: Vec<&str> = set
+        .entries
+        .iter()
+        .map(|entry| entry.name.as_str())
+        .collect();
     writeln!(
         out,
         "With probability {} one of these {}: {}",
@@ -119,6 +110,248 @@ fn write_set(out: &mut String, set: &pb::PredictionSet) -> std::fmt::Result {
         names.len(),
         names.join(", ")
     )
+}
+
+/// Why the first match won, and what became of the others.
+fn write_explanation(
+    out: &mut String,
+    response: &pb::RouteResponse,
+    decision: &pb::Decision,
+) -> std::fmt::Result {
+    if let [first, rest @ ..] = response.matches.as_slice() {
+        let lead = match rest.first() {
+            Some(second) => format!(
+                "{:.2} ahead of {}",
+                first.score - second.score,
+                name_of(second)
+            ),
+            None => "the only match".to_owned(),
+        };
+        writeln!(out, "Why {}: {lead}; {}", name_of(first), summary_of(first))?;
+    } else if let Some(near) = response.nearest.first() {
+        writeln!(
+            out,
+            "Nearest: {} with {:.2}, floor {:.2}; {}",
+            name_of(near),
+            near.score,
+            decision.floor,
+            summary_of(near)
+        )?;
+    }
+    if !response.dropped.is_empty() {
+        writeln!(out, "Dropped:")?;
+    }
+    for dropped in &response.dropped {
+        let entry = dropped.entry.clone().unwrap_or_default();
+        writeln!(
+            out,
+            "{:>3}. [{}] {}  score {}  {}",
+            dropped.rank,
+            short(entry.kind().as_str_name(), "ENTRY_KIND_").to_uppercase(),
+            entry.name,
+            two_decimals(dropped.score),
+            dropped
+                .reason()
+                .as_str_name()
+                .trim_start_matches("DROP_REASON_"),
+        )?;
+    }
+    writeln!(
+        out,
+        "confidence {:.2}, floor {:.2}, accept above {:.2}; mode {}; model {}; catalogue {}",
+        decision.confidence,
+        decision.floor,
+        decision.accept_threshold,
+        mode(response),
+        if response.model_id.is_empty() {
+            "none"
+        } else {
+            &response.model_id
+        },
+        response.catalog_revision,
+    )
+}
+
+/// The strongest evidence of a match in one line.
+fn summary_of(found: &pb::Match) -> String {
+    let parts = found.parts.clone().unwrap_or_default();
+    let mut facts = Vec::new();
+    let nearest = parts
+        .nearest_example_similarity
+        .unwrap_or(f64::NEG_INFINITY);
+    match parts.similarity {
+        Some(similarity) if nearest > similarity => {
+            facts.push(format!(
+                "its example {:?} is nearest",
+                parts.nearest_example
+            ));
+        }
+        Some(_) => facts.push("its description is nearest".to_owned()),
+        None => {}
+    }
+    let in_name: Vec<&str> = found
+        .matched_tokens
+        .iter()
+        .filter(|matched| matched.field() == pb::TokenField::Name)
+        .map(|matched| matched.token.as_str())
+        .collect();
+    if !in_name.is_empty() {
+        facts.push(format!("its name holds {}", in_name.join(", ")));
+    } else if !found.matched_tokens.is_empty() {
+        facts.push(format!("{} words are shared", found.matched_tokens.len()));
+    }
+    facts.extend(parts.adjustments.iter().map(adjustment));
+    if facts.is_empty() {
+        facts.push("nothing speaks for it but the rest speaks for less".to_owned());
+    }
+    facts.join("; ")
+}
+
+fn adjustment(adjustment: &pb::ScoreAdjustment) -> String {
+    let amount = format!("{:+.3}", adjustment.amount);
+    let detail = &adjustment.detail;
+    match adjustment.cause() {
+        pb::AdjustmentCause::NotWhen => format!("{amount} as it is not for {detail:?}"),
+        pb::AdjustmentCause::Redirect => format!("{amount} as {detail} sends such prompts here"),
+        pb::AdjustmentCause::Context => format!("{amount} from the conversation"),
+        pb::AdjustmentCause::Preferred => format!("{amount} as preferred"),
+        pb::AdjustmentCause::Negated => format!("{amount} as {detail:?} is not wanted"),
+        pb::AdjustmentCause::Unspecified => amount,
+    }
+}
+
+fn write_parameters(
+    out: &mut String,
+    parameters: &[pb::Parameter],
+    missing: &[String],
+    indent: &str,
+) -> std::fmt::Result {
+    for parameter in parameters {
+        let value = parameter.value.as_ref().map(value_json).unwrap_or_default();
+        let span = parameter.span.unwrap_or_default();
+        let rule = short(parameter.rule().as_str_name(), "PARAMETER_RULE_");
+        writeln!(
+            out,
+            "{indent}{} = {value}  ({rule}, bytes {} to {})",
+            parameter.name, span.start, span.end
+        )?;
+    }
+    if !missing.is_empty() {
+        writeln!(out, "{indent}missing: {}", missing.join(", "))?;
+    }
+    Ok(())
+}
+
+/// The steps of a plan, for people.
+pub(super) fn plan(response: &pb::RouteResponse, explain: bool) -> String {
+    let mut out = String::new();
+    // Writing to a string cannot fail.
+    let _ = write_plan(&mut out, response, explain);
+    out
+}
+
+fn write_plan(out: &mut String, response: &pb::RouteResponse, explain: bool) -> std::fmt::Result {
+    for degradation in &response.degraded {
+        writeln!(out, "degraded: {}", degradation.detail)?;
+    }
+    let plan = response.plan.clone().unwrap_or_default();
+    if plan.steps.is_empty() {
+        writeln!(out, "No step: nothing is asked for.")?;
+    }
+    for step in &plan.steps {
+        let fit = short(step.fit().as_str_name(), "STEP_FIT_");
+        let entry = match &step.r#match {
+            Some(found) => format!("[{}] {}", kind(found).to_uppercase(), name_of(found)),
+            None => "MISSING".to_owned(),
+        };
+        write!(
+            out,
+            "{:>3}. {entry}  {fit} {}  {:?}",
+            step.number,
+            two_decimals(step.confidence),
+            step.text
+        )?;
+        let after: Vec<String> = step.after.iter().map(i32::to_string).collect();
+        if !after.is_empty() {
+            write!(out, "  after {}", after.join(", "))?;
+        }
+        if !step.unmet_dependencies.is_empty() {
+            write!(out, "  needs {}", step.unmet_dependencies.join(", "))?;
+        }
+        writeln!(out)?;
+        write_parameters(out, &step.parameters, &step.missing_parameters, "       ")?;
+        if let (true, Some(found)) = (explain, &step.r#match) {
+            write_parts(out, found)?;
+        }
+    }
+    for unwanted in &response.unwanted {
+        writeln!(out, "Not wanted: {:?}", unwanted.text)?;
+    }
+    if !plan.cycle.is_empty() {
+        let names: Vec<&str> = plan.cycle.iter().map(|entry| entry.name.as_str()).collect();
+        writeln!(out, "These depend on each other: {}", names.join(", "))?;
+    }
+    Ok(())
+}
+
+fn value_json(value: &prost_types::Value) -> Value {
+    use prost_types::value::Kind;
+    match &value.kind {
+        None | Some(Kind::NullValue(_)) => Value::Null,
+        Some(Kind::BoolValue(flag)) => json!(flag),
+        Some(Kind::NumberValue(number)) if number.fract() == 0.0 && number.abs() < 9e15 => {
+            json!(*number as i64)
+        }
+        Some(Kind::NumberValue(number)) => json!(number),
+        Some(Kind::StringValue(text)) => json!(text),
+        Some(Kind::ListValue(list)) => list.values.iter().map(value_json).collect(),
+        Some(Kind::StructValue(fields)) => {
+            let mut sorted: Vec<_> = fields.fields.iter().collect();
+            sorted.sort_by_key(|(name, _)| *name);
+            sorted
+                .into_iter()
+                .map(|(name, value)| (name.clone(), value_json(value)))
+                .collect()
+        }
+    }
+}
+
+fn span_json(span: Option<pb::ByteSpan>) -> Value {
+    let span = span.unwrap_or_default();
+    json!([span.start, span.end])
+}
+
+fn parameters_json(parameters: &[pb::Parameter]) -> Value {
+    let one = |parameter: &pb::Parameter| {
+        json!({
+            "name": parameter.name,
+            "value": parameter.value.as_ref().map(value_json),
+            "span": span_json(parameter.span),
+            "rule": short(parameter.rule().as_str_name(), "PARAMETER_RULE_"),
+        })
+    };
+    parameters.iter().map(one).collect()
+}
+
+fn plan_json(plan: &pb::Plan, explain: bool) -> Value {
+    let step = |step: &pb::PlanStep| {
+        json!({
+            "number": step.number,
+            "text": step.text,
+            "span": span_json(step.span),
+            "fit": short(step.fit().as_str_name(), "STEP_FIT_"),
+            "confidence": step.confidence,
+            "match": step.r#match.as_ref().map(|found| match_json(1, found, explain)),
+            "after": step.after,
+            "unmet_dependencies": step.unmet_dependencies,
+            "parameters": parameters_json(&step.parameters),
+            "missing_parameters": step.missing_parameters,
+        })
+    };
+    json!({
+        "steps": plan.steps.iter().map(step).collect::<Vec<Value>>(),
+        "cycle": plan.cycle.iter().map(|entry| &entry.name).collect::<Vec<_>>(),
+    })
 }
 
 fn write_match(
@@ -167,7 +400,26 @@ fn write_parts(out: &mut String, found: &pb::Match) -> std::fmt::Result {
             parts.nearest_example
         )?;
     }
-    writeln!(out)
+    for change in &parts.adjustments {
+        write!(out, ", {}", adjustment(change))?;
+    }
+    if parts.pinned {
+        write!(out, ", pinned")?;
+    }
+    writeln!(out)?;
+    // Which token was found where.
+    let tokens: Vec<String> = found
+        .matched_tokens
+        .iter()
+        .map(|matched| {
+            let field = short(matched.field().as_str_name(), "TOKEN_FIELD_");
+            format!("{} ({field} {:.1})", matched.token, matched.weight)
+        })
+        .collect();
+    if tokens.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "         tokens: {}", tokens.join(", "))
 }
 
 /// For programs; `.matches[0]` is the best match, `null` where there is none.
@@ -218,8 +470,35 @@ pub(super) fn json(prompt: &str, response: &pb::RouteResponse, explain: bool) ->
             "used_tokens": truncated.used_tokens,
         })),
     });
+    if !response.unwanted.is_empty() {
+        let one = |unwanted: &pb::UnwantedText| {
+            json!({
+                "text": unwanted.text,
+                "span": span_json(unwanted.span),
+                "entries": unwanted.entries.iter().map(|entry| &entry.name).collect::<Vec<_>>(),
+            })
+        };
+        value["unwanted"] = response.unwanted.iter().map(one).collect();
+    }
+    if !response.parameters.is_empty() || !response.missing_parameters.is_empty() {
+        value["parameters"] = parameters_json(&response.parameters);
+        value["missing_parameters"] = json!(response.missing_parameters);
+    }
+    if let Some(plan) = &response.plan {
+        value["plan"] = plan_json(plan, explain);
+    }
     if explain {
         value["nearest"] = matches(&response.nearest).into();
+        let one = |dropped: &pb::DroppedCandidate| {
+            json!({
+                "name": dropped.entry.as_ref().map(|entry| &entry.name),
+                "source": dropped.entry.as_ref().map(|entry| &entry.source),
+                "score": dropped.score,
+                "rank": dropped.rank,
+                "reason": short(dropped.reason().as_str_name(), "DROP_REASON_"),
+            })
+        };
+        value["dropped"] = response.dropped.iter().map(one).collect();
     }
     format!("{value:#}\n")
 }
@@ -252,6 +531,13 @@ fn match_json(rank: usize, found: &pb::Match, explain: bool) -> Value {
             })),
             "hub": parts.hub,
             "raw": parts.raw,
+            "adjustments": parts.adjustments.iter().map(|change| json!({
+                "cause": short(change.cause().as_str_name(), "ADJUSTMENT_CAUSE_"),
+                "amount": change.amount,
+                "detail": change.detail,
+            })).collect::<Vec<Value>>(),
+            "negated": parts.negated,
+            "pinned": parts.pinned,
         });
     }
     value

@@ -14,6 +14,8 @@ use crate::grpc::pb;
 use crate::grpc::pb::route_service_client::RouteServiceClient;
 use crate::grpc::response_of;
 use crate::journal::routes::decided;
+use crate::params::Clock;
+use crate::preferences::Owner;
 use crate::route::{KindFilter, Mode, Request, RouteResult};
 use crate::store::Store;
 
@@ -22,13 +24,15 @@ const SILENCE: Duration = Duration::from_secs(2);
 
 pub(super) async fn run(args: &RouteArgs, config: Config) -> Result<ExitCode, Failure> {
     let request = request(args, &config)?;
+    let (explain, plan) = (args.explain, args.plan);
     let response = match &args.server {
         Some(server) => ask(server, &request, args.explain).await?,
         None => route_here(config, &request, args.explain).await?,
     };
     print_result(&match args.json {
-        true => render::json(&args.prompt, &response, args.explain),
-        false => render::text(&response, args.limit, args.explain),
+        true => render::json(&args.prompt, &response, explain),
+        false if plan => render::plan(&response, explain),
+        false => render::text(&response, args.limit, explain),
     })
 }
 
@@ -43,6 +47,19 @@ fn request(args: &RouteArgs, config: &Config) -> Result<Request, Failure> {
         no_tools: args.no_tools,
         no_skills: args.no_skills,
     };
+    request.plan = args.plan;
+    request.explain = args.explain;
+    request.conversation.turns.clone_from(&args.context);
+    request.owner = Owner {
+        tenant: args.tenant.clone(),
+        user: args.user.clone(),
+    };
+    if args.now.is_some() || args.time_zone.is_some() {
+        let mut clock = Clock::system();
+        clock.now = args.now.unwrap_or(clock.now);
+        clock.zone = args.time_zone.clone().unwrap_or(clock.zone);
+        request.clock = Some(clock);
+    }
     let mut violations = Violations::default();
     request.check("", config.limits.max_prompt_bytes, &mut violations);
     violations
@@ -75,6 +92,31 @@ pub(super) async fn ask(
         no_tools: request.kinds.no_tools,
         no_skills: request.kinds.no_skills,
         view: view.into(),
+        context: (!request.conversation.is_empty()).then(|| pb::ConversationContext {
+            turns: request
+                .conversation
+                .turns
+                .iter()
+                .map(|text| pb::ConversationTurn {
+                    text: text.clone(),
+                    ..pb::ConversationTurn::default()
+                })
+                .collect(),
+            summary: request.conversation.summary.clone(),
+        }),
+        tenant: request.owner.tenant.clone(),
+        user: request.owner.user.clone(),
+        plan: request.plan,
+        now: request.clock.as_ref().map(|clock| prost_types::Timestamp {
+            seconds: clock.now.as_second(),
+            nanos: clock.now.subsec_nanosecond(),
+        }),
+        time_zone: request
+            .clock
+            .as_ref()
+            .and_then(|clock| clock.zone.iana_name())
+            .unwrap_or_default()
+            .to_owned(),
         coverage: request.coverage,
     };
     let mut client = RouteServiceClient::new(client::connect(server).await?);
@@ -100,6 +142,9 @@ async fn route_here(
         eprintln!("signalbox: the model reads the catalogue; later calls reuse its vectors");
         settled.await;
     }
+    let mut request = request.clone();
+    request.preferences = engine.preferences.effective(&request.owner);
+    let request = &request;
     let result = engine.router.route(request).await;
     engine.close().await;
     Ok(answer(&engine, request, result, full))

@@ -5,7 +5,9 @@
 
 mod admin;
 mod catalog;
+mod hydrate;
 mod journal;
+mod knowledge;
 mod log;
 mod loops;
 mod model;
@@ -24,7 +26,9 @@ use crate::error::Violations;
 
 pub use admin::{AdminConfig, AdminDoor};
 pub use catalog::CatalogConfig;
+pub use hydrate::HydrateConfig;
 pub use journal::JournalConfig;
+pub use knowledge::KnowledgeConfig;
 pub use log::{LogConfig, LogFormat};
 pub use loops::{LoopsConfig, VerifiedTool};
 pub use model::{HubConfig, ModelConfig, Secret};
@@ -63,6 +67,10 @@ pub struct Config {
     pub journal: JournalConfig,
     /// How loops are watched.
     pub loops: LoopsConfig,
+    /// Where the context before the first turn may come from.
+    pub hydrate: HydrateConfig,
+    /// What is known, and where conventions are read from.
+    pub knowledge: KnowledgeConfig,
     /// What is logged.
     pub log: LogConfig,
     /// What a collector is told.
@@ -119,6 +127,8 @@ impl Config {
         self.route.check(&mut violations);
         self.journal.check(&mut violations);
         self.loops.check(&mut violations);
+        self.hydrate.check(&mut violations);
+        self.knowledge.check(&mut violations);
         self.log.check(&mut violations);
         self.telemetry.check(&mut violations);
         violations

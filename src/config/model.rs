@@ -6,8 +6,11 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::within;
-use crate::embed::{DeviceChoice, manifest};
+use crate::embed::{DeviceChoice, EmbedConfig, manifest};
 use crate::error::Violations;
+
+/// Files of `model.adapters`.
+const MAX_ADAPTERS: usize = 8;
 
 /// The encoder.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -30,6 +33,8 @@ pub struct ModelConfig {
     pub cache_entries: usize,
     /// Whether the model's adapter, if it has one, is merged in.
     pub adapter: bool,
+    /// Adapter files that `signalbox adapt` wrote, merged after the model's own, in this order.
+    pub adapters: Vec<PathBuf>,
     /// Whether readiness needs the model; otherwise a model that cannot be loaded means
     /// degraded answers.
     pub required: bool,
@@ -46,6 +51,7 @@ impl Default for ModelConfig {
             max_queued: 256,
             cache_entries: 4_096,
             adapter: true,
+            adapters: Vec::new(),
             required: false,
         }
     }
@@ -55,6 +61,24 @@ impl ModelConfig {
     /// Whether a model is wanted at all.
     pub fn is_enabled(&self) -> bool {
         self.id != "none"
+    }
+
+    /// Settings of the encoder that this describes.
+    pub fn embed_config(&self) -> EmbedConfig {
+        EmbedConfig {
+            model: self.id.clone(),
+            english: self.english().map(str::to_owned),
+            dir: self.dir.clone(),
+            device: self.device,
+            threads: match self.threads {
+                0 => std::thread::available_parallelism().map_or(1, usize::from),
+                threads => threads,
+            },
+            max_queued_texts: self.max_queued,
+            cache_entries: self.cache_entries,
+            adapter: self.adapter,
+            adapters: self.adapters.clone(),
+        }
     }
 
     /// The second model, where there is one.
@@ -87,6 +111,18 @@ impl ModelConfig {
         }
         if self.required && !self.is_enabled() {
             violations.add("model.required", "needs a model.id other than \"none\"");
+        }
+        if self.adapters.len() > MAX_ADAPTERS {
+            violations.add(
+                "model.adapters",
+                format!(
+                    "{} files exceed the limit of {MAX_ADAPTERS}",
+                    self.adapters.len()
+                ),
+            );
+        }
+        if !self.adapters.is_empty() && !self.is_enabled() {
+            violations.add("model.adapters", "needs a model.id other than \"none\"");
         }
         within(violations, "model.threads", self.threads, (0, 256));
         within(

@@ -61,9 +61,23 @@ fn add(weight: &Tensor, a: &Tensor, b: &Tensor, scale: Scale) -> candle_core::Re
         candle_core::bail!("expected rank {}, found {rank}", scale.rank);
     }
     let factor = scale.strength * scale.alpha / rank as f64;
+    let (out, inner) = weight.dims2()?;
+    if a.dims2()?.1 != inner || b.dims2()? != (out, rank) {
+        candle_core::bail!(
+            "factors of shapes {:?} and {:?} do not fit a weight of shape {:?}",
+            a.dims(),
+            b.dims(),
+            weight.dims()
+        );
+    }
     let a = a.to_dtype(DType::F32)?;
     let b = b.to_dtype(DType::F32)?;
-    add_scaled(weight, &b.matmul(&a)?, factor as f32)
+    let change = b.matmul(&a)?;
+    // Zero times a number that is not finite is none either.
+    if (&change * 0.0)?.sum_all()?.to_scalar::<f32>()? != 0.0 {
+        candle_core::bail!("the product of the factors is not finite");
+    }
+    add_scaled(weight, &change, factor as f32)
 }
 
 #[cfg(test)]
@@ -115,6 +129,15 @@ mod tests {
         assert_eq!(merged, [[9.0, 2.0], [3.0, 8.0], [7.0, 10.0]]);
         let other = weights["layer.5.query.weight"].to_vec2::<f32>().unwrap();
         assert_eq!(other, [[1.0, 2.0]]);
+    }
+
+    #[test]
+    fn factors_that_are_not_finite_are_refused() {
+        let (a, _) = factors();
+        let b = tensor(&[[1.0, 0.0], [0.0, f32::NAN], [0.25, 1.0]]);
+        let file = file(&[("layer.6.query.lora_A", &a), ("layer.6.query.lora_B", &b)]);
+        let error = merge(&weights(), &file, SCALE).unwrap_err();
+        assert!(error.contains("not finite"), "{error}");
     }
 
     #[test]

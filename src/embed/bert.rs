@@ -15,8 +15,9 @@ use candle_transformers::models::bert::{Config, HiddenAct};
 use safetensors::SafeTensors;
 
 use super::adapter::{self, Scale};
-use layers::{Embeddings, Layer};
+use layers::Embeddings;
 
+pub(super) use layers::{Layer, Weights};
 pub(super) use ops::add_scaled;
 
 /// A BERT encoder, ready to run on its device.
@@ -40,27 +41,48 @@ impl Bert {
         adapters: &[(&[u8], Scale)],
         device: Device,
     ) -> Result<Self, String> {
+        let (bert, _) = Self::load_lower(config, weights, adapters, device, usize::MAX)?;
+        Ok(bert)
+    }
+
+    /// As [`Bert::load`], with at most the first `layers` layers; the second part are the
+    /// weights that were not used (F32, on the CPU, adapters merged), by their names.
+    ///
+    /// # Errors
+    /// As [`Bert::load`].
+    pub(super) fn load_lower(
+        config: &[u8],
+        weights: Vec<u8>,
+        adapters: &[(&[u8], Scale)],
+        device: Device,
+        layers: usize,
+    ) -> Result<(Self, Weights), String> {
         let config: Config =
             serde_json::from_slice(config).map_err(|error| format!("config.json: {error}"))?;
         check(&config)?;
-        let tensors = read_f32(&weights).map_err(|error| format!("model.safetensors: {error}"))?;
+        let mut tensors =
+            read_f32(&weights).map_err(|error| format!("model.safetensors: {error}"))?;
         drop(weights);
         for (file, scale) in adapters {
             adapter::merge(&tensors, file, *scale).map_err(|error| format!("adapter: {error}"))?;
         }
-        Self::build(tensors, config, device).map_err(|error| format!("model.safetensors: {error}"))
+        let bert = Self::build(&mut tensors, config, device, layers)
+            .map_err(|error| format!("model.safetensors: {error}"))?;
+        Ok((bert, tensors))
     }
 
     fn build(
-        mut tensors: HashMap<String, Tensor>,
+        tensors: &mut Weights,
         config: Config,
         device: Device,
+        layers: usize,
     ) -> candle_core::Result<Self> {
-        let mut embeddings = Embeddings::take(&mut tensors, &config)?;
+        let mut embeddings = Embeddings::take(tensors, &config)?;
         embeddings.move_to(&device)?;
-        let mut layers = Vec::with_capacity(config.num_hidden_layers);
-        for at in 0..config.num_hidden_layers {
-            let mut layer = Layer::take(&mut tensors, at, &config)?;
+        let count = config.num_hidden_layers.min(layers);
+        let mut layers = Vec::with_capacity(count);
+        for at in 0..count {
+            let mut layer = Layer::take(tensors, at, &config)?;
             layer.move_to(&device)?;
             layers.push(layer);
         }
@@ -93,31 +115,79 @@ impl Bert {
     /// # Errors
     /// Like [`Bert::forward`].
     pub(super) fn forward_with_middle(&self, ids: &[u32]) -> Result<(Vec<f32>, Vec<f32>), String> {
-        let (vocab, positions) = (self.config.vocab_size, self.config.max_position_embeddings);
-        if ids.is_empty() || ids.len() > positions {
-            return Err(format!("{} ids, expected 1 to {positions}", ids.len()));
-        }
-        // candle takes u32::MAX for "no row" and would give zeros.
-        if let Some(id) = ids.iter().find(|id| **id as usize >= vocab) {
-            return Err(format!("id {id} is not below {vocab}"));
-        }
-        let (last, middle) = self.mean_hidden(ids).map_err(|error| error.to_string())?;
-        Ok((unit(last)?, middle))
+        let embedded = self.embedded(&[ids])?;
+        let run = || {
+            let (lower, upper) = self.layers.split_at(self.layers.len() / 2);
+            let lengths = [ids.len()];
+            let hidden = through(lower, embedded, &lengths)?;
+            let middle = hidden.mean(0)?.to_vec1()?;
+            Ok((through(upper, hidden, &lengths)?, middle))
+        };
+        let (last, middle) = run().map_err(|error: candle_core::Error| error.to_string())?;
+        Ok((mean_unit(&last)?, middle))
     }
 
-    fn mean_hidden(&self, ids: &[u32]) -> candle_core::Result<(Vec<f32>, Vec<f32>)> {
-        let ids = Tensor::new(ids, &self.device)?;
-        let mut hidden = self.embeddings.forward(&ids)?;
-        let (lower, upper) = self.layers.split_at(self.layers.len() / 2);
-        for layer in lower {
-            hidden = layer.forward(&hidden)?;
-        }
-        let middle = hidden.mean(0)?.to_vec1()?;
-        for layer in upper {
-            hidden = layer.forward(&hidden)?;
-        }
-        Ok((hidden.mean(0)?.to_vec1()?, middle))
+    /// The hidden states after the last layer that was loaded, `[tokens, hidden]`: the rows of
+    /// all `texts`, one after another.
+    ///
+    /// # Errors
+    /// Where there are no texts, or the ids of one are none, too many or unknown.
+    pub(super) fn hidden(&self, texts: &[&[u32]]) -> Result<Tensor, String> {
+        let lengths: Vec<usize> = texts.iter().map(|ids| ids.len()).collect();
+        through(&self.layers, self.embedded(texts)?, &lengths).map_err(|error| error.to_string())
     }
+
+    fn embedded(&self, texts: &[&[u32]]) -> Result<Tensor, String> {
+        let (vocab, positions) = (self.config.vocab_size, self.config.max_position_embeddings);
+        for ids in texts {
+            if ids.is_empty() || ids.len() > positions {
+                return Err(format!("{} ids, expected 1 to {positions}", ids.len()));
+            }
+            // candle takes u32::MAX for "no row" and would give zeros.
+            if let Some(id) = ids.iter().find(|id| **id as usize >= vocab) {
+                return Err(format!("id {id} is not below {vocab}"));
+            }
+        }
+        let embed = |ids: &&[u32]| self.embeddings.forward(&Tensor::new(*ids, &self.device)?);
+        let embedded = texts
+            .iter()
+            .map(embed)
+            .collect::<candle_core::Result<_>>()
+            .and_then(joined);
+        embedded.map_err(|error| error.to_string())
+    }
+}
+
+/// Hidden states of texts of `lengths` tokens, one after another, after `layers`.
+pub(super) fn through(
+    layers: &[Layer],
+    mut hidden: Tensor,
+    lengths: &[usize],
+) -> candle_core::Result<Tensor> {
+    for layer in layers {
+        hidden = layer.forward(&hidden, lengths)?;
+    }
+    Ok(hidden)
+}
+
+/// The rows of all parts; the only part as it is.
+pub(super) fn joined(mut parts: Vec<Tensor>) -> candle_core::Result<Tensor> {
+    match parts.pop() {
+        Some(only) if parts.is_empty() => Ok(only),
+        last => {
+            parts.extend(last);
+            Tensor::cat(&parts, 0)
+        }
+    }
+}
+
+/// The mean of hidden states, scaled to length 1.
+///
+/// # Errors
+/// Where it is not finite.
+pub(super) fn mean_unit(hidden: &Tensor) -> Result<Vec<f32>, String> {
+    let mean = hidden.mean(0).and_then(|mean| mean.to_vec1());
+    unit(mean.map_err(|error| error.to_string())?)
 }
 
 // The layers divide by the number of heads, and know one activation.
@@ -139,7 +209,7 @@ fn check(config: &Config) -> Result<(), String> {
 
 // All floating-point tensors of a safetensors file, as F32 on the CPU. Others, such as a
 // stored `position_ids`, are not weights.
-fn read_f32(file: &[u8]) -> Result<HashMap<String, Tensor>, String> {
+fn read_f32(file: &[u8]) -> Result<Weights, String> {
     let parsed = SafeTensors::deserialize(file).map_err(|error| error.to_string())?;
     let mut tensors = HashMap::new();
     for (name, view) in parsed.iter() {

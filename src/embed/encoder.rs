@@ -6,13 +6,12 @@ use candle_core::Device;
 use candle_transformers::models::bert::Config;
 
 use super::{
-    adapter::Scale,
     bert::Bert,
     embedder::{Encode, Loaded},
-    files::{locate, read_verified},
     language::LanguageProbe,
-    manifest::{self, AdapterSpec, ModelSpec},
+    manifest::{self, ModelSpec},
     pair::{self, Pair, WithLanguage},
+    sources::Sources,
     tokenizer::{TextTokenizer, TokenIds},
     types::{DeviceChoice, EmbedConfig, Embedded, ModelInfo, TextRole},
 };
@@ -95,61 +94,31 @@ pub(super) fn load(config: &EmbedConfig) -> Loaded {
             let info = pair::info(&info, &english_info);
             Ok((Arc::new(Pair::new(first, english, probe)), info))
         }
-        (None, Some(_)) => Err(format!("{} cannot tell English from other languages", info.id)),
+        (None, Some(_)) => Err(format!(
+            "{} cannot tell English from other languages",
+            info.id
+        )),
         (Some(probe), None) => Ok((Arc::new(WithLanguage::new(first, probe)), info)),
         (None, None) => Ok((Arc::new(first), info)),
     }
 }
 
 fn load_one(config: &EmbedConfig, id: &str) -> Result<(Encoder, ModelInfo), String> {
-    let manifest = manifest::manifest().map_err(|error| error.to_string())?;
-    let spec = manifest.find(id).map_err(|error| error.to_string())?;
     let device = open_device(config.device)?;
-    let folder = config.dir.join(&spec.id);
-    let variant = locate(spec, &folder).map_err(|error| error.to_string())?;
-    let adapters = if config.adapter {
-        manifest.adapters_of(&spec.id)
-    } else {
-        Vec::new()
-    };
-    let merged = adapters
-        .iter()
-        .map(|adapter| {
-            let &AdapterSpec {
-                rank,
-                alpha,
-                strength,
-                ..
-            } = *adapter;
-            let bytes = adapter.bytes().map_err(|error| error.to_string())?;
-            Ok((
-                bytes,
-                Scale {
-                    rank,
-                    alpha,
-                    strength,
-                },
-            ))
-        })
-        .collect::<Result<Vec<_>, String>>()?;
-    let read = |name: &str| {
-        let file = variant
-            .file(name)
-            .ok_or_else(|| format!("{}: no {name}", spec.id))?;
-        read_verified(&folder.join(name), file).map_err(|error| error.to_string())
-    };
+    let sources = Sources::find(config, id)?;
+    let spec = sources.spec;
     let bert = Bert::load(
-        &read("config.json")?,
-        read("model.safetensors")?,
-        &merged,
+        &sources.read("config.json")?,
+        sources.read("model.safetensors")?,
+        &sources.adapters(),
         device,
     )?;
-    let tokenizer = TextTokenizer::from_json(&read("tokenizer.json")?, spec.max_tokens)?;
+    let tokenizer = TextTokenizer::from_json(&sources.read("tokenizer.json")?, spec.max_tokens)?;
     agree(spec, bert.config(), tokenizer.vocab_size())?;
 
     let info = ModelInfo {
         id: spec.id.clone(),
-        digest: spec.digest(variant, &adapters),
+        digest: sources.digest,
         dimensions: spec.hidden,
         first: None,
         max_tokens: spec.max_tokens,
@@ -168,7 +137,7 @@ fn load_one(config: &EmbedConfig, id: &str) -> Result<(Encoder, ModelInfo), Stri
     Ok((encoder, info))
 }
 
-fn open_device(choice: DeviceChoice) -> Result<Device, String> {
+pub(super) fn open_device(choice: DeviceChoice) -> Result<Device, String> {
     match choice {
         DeviceChoice::Cpu => Ok(Device::Cpu),
         #[cfg(feature = "cuda")]
@@ -183,7 +152,7 @@ fn open_device(choice: DeviceChoice) -> Result<Device, String> {
 }
 
 // What would otherwise fail at the first long or rare text must fail while loading.
-fn agree(spec: &ModelSpec, config: &Config, token_ids: usize) -> Result<(), String> {
+pub(super) fn agree(spec: &ModelSpec, config: &Config, token_ids: usize) -> Result<(), String> {
     let pairs = [
         ("layers", spec.layers, config.num_hidden_layers),
         ("hidden", spec.hidden, config.hidden_size),

@@ -41,8 +41,7 @@ impl LanguageProbe {
             .take(MAX_LANGUAGES)
             .map(|code| Language::from_code(code).ok_or_else(|| invalid("not a language code")))
             .collect::<Result<_, _>>()?;
-        let tensors =
-            SliceSafetensors::new(file).map_err(|error| invalid(&error.to_string()))?;
+        let tensors = SliceSafetensors::new(file).map_err(|error| invalid(&error.to_string()))?;
         let load = |name: &str| {
             tensors
                 .load(name, &candle_core::Device::Cpu)

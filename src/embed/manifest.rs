@@ -282,7 +282,9 @@ impl Manifest {
 
     /// The language probe of a model.
     pub fn language_probe_of(&self, model: &str) -> Option<&LanguageProbeSpec> {
-        self.language_probes.iter().find(|probe| probe.model == model)
+        self.language_probes
+            .iter()
+            .find(|probe| probe.model == model)
     }
 
     fn check(&self) -> Result<(), String> {

@@ -16,30 +16,39 @@
 //! | `tokenizer` | ids within the model's limit, and counts of whole texts |
 //! | `bert` | the forward through candle, pooling, length 1 |
 //! | `adapter` | low-rank changes merged into the weights |
+//! | `adapter_file` | adapter files of the user's own, and the key that says where they fit |
+//! | `sources` | which files and adapters make up the model that is asked for |
+//! | `halves` | a model cut in two, for training its upper half |
 //! | `manifest` | the models and the exact bytes accepted for them |
 //! | `files` | finding and checking a model's files |
 //! | `hub` | fetching them (feature `hub`) |
 
 mod adapter;
+mod adapter_file;
 mod bert;
 mod cache;
 mod embedder;
 mod encoder;
 mod files;
+mod halves;
 #[cfg(feature = "hub")]
 mod hub;
 mod language;
 mod manifest;
 mod pair;
 mod queue;
+mod sources;
 mod tokenizer;
 mod types;
 
 #[cfg(test)]
 mod tests;
 
+pub(crate) use adapter_file::AdapterFile;
+pub use adapter_file::AdapterKey;
 pub use embedder::Embedder;
 pub use files::{FileError, locate, read_verified, verify};
+pub(crate) use halves::{Halves, Upper};
 #[cfg(feature = "hub")]
 pub use hub::{HubError, HubOptions, pull};
 pub use manifest::{

@@ -343,6 +343,7 @@ async fn a_missing_model_is_named_in_the_state() {
         max_queued_texts: 0,
         cache_entries: 0,
         adapter: true,
+        adapters: Vec::new(),
         english: None,
     };
     let state = Embedder::spawn(config.clone()).loaded().await;

@@ -95,6 +95,13 @@ pub struct ModelInfo {
     pub languages: Vec<String>,
 }
 
+impl ModelInfo {
+    /// Id of the model whose tokenizer counts: of two, the first.
+    pub fn tokenizer(&self) -> &str {
+        self.id.split('+').next().unwrap_or(&self.id)
+    }
+}
+
 /// Where the encoder stands.
 #[derive(Debug, Clone)]
 pub enum ModelState {
@@ -174,4 +181,6 @@ pub struct EmbedConfig {
     pub cache_entries: usize,
     /// Whether the manifest's adapters for this model are merged into its weights.
     pub adapter: bool,
+    /// Adapter files of the user's own, merged after the manifest's, in this order.
+    pub adapters: Vec<PathBuf>,
 }

@@ -49,13 +49,16 @@ impl Query {
 }
 
 /// Makes each entry of a JSON Lines catalogue its own source, named by its id: in a labelled
-/// set ids are unique and names need not be. Lines that are no objects stay as they are, for
+/// set ids are unique and names need not be. Kinds may be written in capitals. Lines that are no objects stay as they are, for
 /// the importer to refuse.
 pub fn with_ids_as_sources(catalogue: &str) -> String {
     let mut out = String::with_capacity(catalogue.len() + catalogue.len() / 8);
     for line in catalogue.lines() {
         match serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(line) {
             Ok(mut entry) => {
+                if let Some(serde_json::Value::String(kind)) = entry.get_mut("kind") {
+                    kind.make_ascii_lowercase();
+                }
                 if let Some(id) = entry.get("id").cloned() {
                     entry.insert("source".to_owned(), id);
                 }

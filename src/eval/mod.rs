@@ -4,6 +4,7 @@
 mod dataset;
 pub mod loops;
 mod metrics;
+pub mod plans;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::Instant;

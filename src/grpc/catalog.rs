@@ -9,7 +9,10 @@ use tokio_util::sync::CancellationToken;
 use tonic::{Request, Response, Status, Streaming};
 
 use super::Domain;
-use super::convert::{count, entry_from, entry_to, kind_filter_from, reference_to, summary_to};
+use super::convert::{
+    count, entry_from, entry_to, kind_filter_from, named_to, owner_from, preferences_from,
+    preferences_to, reference_to, summary_to,
+};
 use super::error::{Fault, Reason, complete, invalid, status};
 use super::pb;
 use super::pb::catalog_service_server::CatalogService;
@@ -45,6 +48,10 @@ impl Service {
 
     fn revision(&self) -> String {
         self.domain.registry.index().snapshot().revision()
+    }
+
+    fn kind_of(&self, id: &EntryId) -> Option<Kind> {
+        self.domain.registry.get(id).ok().map(|entry| entry.kind)
     }
 
     async fn read_import(
@@ -271,6 +278,41 @@ impl CatalogService for Service {
                 .into_iter()
                 .map(diagnostic_to)
                 .collect(),
+        }))
+    }
+
+    async fn set_preferences(
+        &self,
+        request: Request<pb::SetPreferencesRequest>,
+    ) -> Result<Response<pb::SetPreferencesResponse>, Status> {
+        let request = request.into_inner();
+        let owner = owner_from(request.tenant, request.user);
+        let preferences = preferences_from(request.preferences.unwrap_or_default());
+        let book = &self.domain.preferences;
+        book.set(owner, preferences.clone()).await.map_err(status)?;
+        let kind_of = |id: &EntryId| self.kind_of(id);
+        let unknown = preferences.entries().filter(|id| kind_of(id).is_none());
+        Ok(Response::new(pb::SetPreferencesResponse {
+            unknown: unknown.map(|id| named_to(id, &kind_of)).collect(),
+            preferences: Some(preferences_to(&preferences, &kind_of)),
+        }))
+    }
+
+    async fn get_preferences(
+        &self,
+        request: Request<pb::GetPreferencesRequest>,
+    ) -> Result<Response<pb::GetPreferencesResponse>, Status> {
+        let request = request.into_inner();
+        let owner = owner_from(request.tenant, request.user);
+        let mut violations = Violations::default();
+        owner.check("", &mut violations);
+        violations.into_result().map_err(status)?;
+        let book = &self.domain.preferences;
+        let kind_of = |id: &EntryId| self.kind_of(id);
+        let effective = book.effective(&owner).to_preferences();
+        Ok(Response::new(pb::GetPreferencesResponse {
+            preferences: Some(preferences_to(&book.get(&owner), &kind_of)),
+            effective: Some(preferences_to(&effective, &kind_of)),
         }))
     }
 

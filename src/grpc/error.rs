@@ -8,6 +8,8 @@ use tonic_types::{ErrorDetails, FieldViolation, StatusExt};
 
 use crate::error::Violations;
 use crate::journal::JournalError;
+use crate::knowledge::KnowledgeError;
+use crate::preferences::{MAX_OWNERS, PreferenceError};
 use crate::registry::{RegistryError, WatchError};
 use crate::session::hub::LoopError;
 use crate::store::StoreError;
@@ -71,14 +73,20 @@ impl Fault {
             Reason::MessageTooLarge
             | Reason::Overloaded
             | Reason::CatalogFull
-            | Reason::TooManyLoops => Code::ResourceExhausted,
+            | Reason::KnowledgeFull
+            | Reason::TooManyLoops
+            | Reason::PreferencesFull => Code::ResourceExhausted,
             Reason::DeadlineExceeded => Code::DeadlineExceeded,
-            Reason::EntryNotFound | Reason::LoopNotFound => Code::NotFound,
+            Reason::EntryNotFound | Reason::LoopNotFound | Reason::ConventionNotFound => {
+                Code::NotFound
+            }
             Reason::ResumeTokenExpired | Reason::PositionOutOfRange => Code::OutOfRange,
             Reason::Draining | Reason::StorageFailed => Code::Unavailable,
             Reason::SlowConsumer | Reason::SequenceMismatch => Code::Aborted,
             Reason::RequestIdReused | Reason::LoopExists => Code::AlreadyExists,
-            Reason::LoopEnded | Reason::DelegationTooDeep => Code::FailedPrecondition,
+            Reason::LoopEnded | Reason::DelegationTooDeep | Reason::DependencyCycle => {
+                Code::FailedPrecondition
+            }
             Reason::ForeignPosition => Code::PermissionDenied,
             Reason::DataLoss => Code::DataLoss,
             Reason::UnknownMethod => Code::Unimplemented,
@@ -234,6 +242,37 @@ impl From<LoopError> for Fault {
                 .with("limit", limit),
             LoopError::Journal(error) => error.into(),
             LoopError::CutOff => Fault::new(Reason::Internal, CALL_FAILED),
+        }
+    }
+}
+
+impl From<KnowledgeError> for Fault {
+    fn from(error: KnowledgeError) -> Self {
+        let message = error.to_string();
+        match error {
+            KnowledgeError::Invalid(violations) => violations.into(),
+            KnowledgeError::NotFound(id) => {
+                Fault::new(Reason::ConventionNotFound, message).with("id", id)
+            }
+            KnowledgeError::Full(limit) => {
+                Fault::new(Reason::KnowledgeFull, message).with("limit", limit)
+            }
+            KnowledgeError::Storage(error) => error.into(),
+            KnowledgeError::CutOff => Fault::new(Reason::Internal, CALL_FAILED),
+        }
+    }
+}
+
+impl From<PreferenceError> for Fault {
+    fn from(error: PreferenceError) -> Self {
+        let message = error.to_string();
+        match error {
+            PreferenceError::Invalid(violations) => violations.into(),
+            PreferenceError::Full => {
+                Fault::new(Reason::PreferencesFull, message).with("limit", MAX_OWNERS)
+            }
+            PreferenceError::Storage(error) => error.into(),
+            PreferenceError::Closed => Fault::new(Reason::Draining, message),
         }
     }
 }

@@ -15,6 +15,7 @@ use super::convert::{
     reason_from, step_from, tool_from, verdict_to,
 };
 use super::error::{complete, invalid, status};
+use super::hydrate;
 use super::pb;
 use super::pb::loop_service_server::LoopService;
 use super::pb::run_loop_request::Message as Ask;
@@ -105,6 +106,34 @@ impl LoopService for Service {
     }
 
     type RunLoopStream = Pin<Box<dyn Stream<Item = Result<pb::RunLoopResponse, Status>> + Send>>;
+
+    async fn extract_references(
+        &self,
+        request: Request<pb::ExtractReferencesRequest>,
+    ) -> Result<Response<pb::ExtractReferencesResponse>, Status> {
+        hydrate::extract(&self.domain, request.into_inner())
+            .await
+            .map(Response::new)
+    }
+
+    type HydrateContextStream =
+        Pin<Box<dyn Stream<Item = Result<pb::HydrateContextResponse, Status>> + Send>>;
+
+    async fn hydrate_context(
+        &self,
+        request: Request<Streaming<pb::HydrateContextRequest>>,
+    ) -> Result<Response<Self::HydrateContextStream>, Status> {
+        let (answers, receiver) = mpsc::channel(STREAM_BUFFER);
+        let domain = self.domain.clone();
+        let asked = request.into_inner();
+        tokio::spawn(async move {
+            if let Err(error) = hydrate::run(&domain, asked, &answers).await {
+                // A client that has gone needs no closing words.
+                let _ = answers.send(Err(error)).await;
+            }
+        });
+        Ok(Response::new(Box::pin(ReceiverStream::new(receiver))))
+    }
 
     async fn run_loop(
         &self,

@@ -9,7 +9,9 @@ mod convert;
 mod edge;
 pub mod error;
 mod health;
+mod hydrate;
 mod journal;
+mod knowledge;
 mod loops;
 mod route;
 mod server;
@@ -25,8 +27,11 @@ use tonic::service::Routes;
 use crate::config::LimitsConfig;
 use crate::embed::Embedder;
 use crate::error::Violations;
+use crate::hydrate::Hydrator;
 use crate::journal::{Journal, LoopEvent};
+use crate::knowledge::Knowledge;
 use crate::lifecycle::Readiness;
+use crate::preferences::PreferenceBook;
 use crate::registry::Registry;
 use crate::route::Router;
 use crate::session::LoopHub;
@@ -45,9 +50,10 @@ pub mod pb {
 }
 
 /// Full names of our services, for health.
-pub const SERVICES: [&str; 5] = [
+pub const SERVICES: [&str; 6] = [
     "signalbox.v1.CatalogService",
     "signalbox.v1.JournalService",
+    "signalbox.v1.KnowledgeService",
     "signalbox.v1.LoopService",
     "signalbox.v1.RouteService",
     "signalbox.v1.SystemService",
@@ -60,12 +66,18 @@ pub struct Domain {
     pub router: Router,
     /// The live catalogue.
     pub registry: Registry,
+    /// What tenants and users prefer.
+    pub preferences: PreferenceBook,
     /// The encoder.
     pub embedder: Embedder,
     /// What happened in loops.
     pub journal: Journal,
     /// Loops that are watched.
     pub loops: LoopHub,
+    /// Fetches what a task refers to.
+    pub hydrator: Hydrator,
+    /// Facts and conventions.
+    pub knowledge: Knowledge,
     /// Whether each routing decision is journaled.
     pub journal_routes: bool,
     /// Time between two heartbeats of a quiet stream of events.
@@ -84,6 +96,7 @@ pub struct Domain {
 pub async fn routes(domain: Domain) -> Result<Routes, tonic_reflection::server::Error> {
     use pb::catalog_service_server::CatalogServiceServer;
     use pb::journal_service_server::JournalServiceServer;
+    use pb::knowledge_service_server::KnowledgeServiceServer;
     use pb::loop_service_server::LoopServiceServer;
     use pb::route_service_server::RouteServiceServer;
     use pb::system_service_server::SystemServiceServer;
@@ -107,6 +120,10 @@ pub async fn routes(domain: Domain) -> Result<Routes, tonic_reflection::server::
         )
         .add_service(
             JournalServiceServer::new(journal::Service::new(domain.clone()))
+                .max_decoding_message_size(size),
+        )
+        .add_service(
+            KnowledgeServiceServer::new(knowledge::Service::new(domain.clone()))
                 .max_decoding_message_size(size),
         )
         .add_service(

@@ -11,13 +11,13 @@ use tonic::{Request, Response, Status};
 use tracing::Instrument;
 
 use super::Domain;
-use super::convert::{request_from, result_to, stage_to, wants_full};
+use super::convert::{plan_to, request_from, result_to, stage_to, wants_full};
 use super::error::{CALL_FAILED, Fault, Reason, status};
 use super::pb::route_service_server::RouteService;
 use super::pb::stream_route_response::Stage as PbStage;
 use super::pb::{
-    BatchRouteRequest, BatchRouteResponse, RouteRequest, RouteResponse, StreamRouteRequest,
-    StreamRouteResponse,
+    BatchRouteRequest, BatchRouteResponse, PlanRouteRequest, PlanRouteResponse, RouteRequest,
+    RouteResponse, StreamRouteRequest, StreamRouteResponse,
 };
 use crate::embed::ModelState;
 use crate::error::Violations;
@@ -39,13 +39,18 @@ impl Service {
         Self { domain }
     }
 
-    fn read(&self, message: RouteRequest) -> Result<(route::Request, bool), Status> {
+    fn read(&self, message: RouteRequest, path: &str) -> Result<(route::Request, bool), Status> {
         let full = wants_full(message.view);
         let mut violations = Violations::default();
         let limit = self.domain.limits.max_prompt_bytes;
-        let request = request_from(message, "", limit, &mut violations);
+        let mut request = request_from(message, path, limit, &mut violations);
         violations.into_result().map_err(status)?;
+        self.apply_preferences(&mut request);
         Ok((request, full))
+    }
+
+    fn apply_preferences(&self, request: &mut route::Request) {
+        request.preferences = self.domain.preferences.effective(&request.owner);
     }
 }
 
@@ -55,7 +60,7 @@ impl RouteService for Service {
         &self,
         request: Request<RouteRequest>,
     ) -> Result<Response<RouteResponse>, Status> {
-        let (request, full) = self.read(request.into_inner())?;
+        let (request, full) = self.read(request.into_inner(), "")?;
         let span = genai::retrieval(&request.prompt);
         let route = self.domain.router.route(&request);
         let result = route.instrument(span.clone()).await;
@@ -63,6 +68,36 @@ impl RouteService for Service {
         Ok(Response::new(
             record(&self.domain, &request, result, full).await,
         ))
+    }
+
+    async fn plan_route(
+        &self,
+        request: Request<PlanRouteRequest>,
+    ) -> Result<Response<PlanRouteResponse>, Status> {
+        // A missing request has no prompt, which is the violation to name.
+        let message = request.into_inner().route.unwrap_or_default();
+        let (mut request, full) = self.read(message, "route.")?;
+        request.plan = true;
+        let mut result = self.domain.router.route(&request).await;
+        let plan = result.plan.take().unwrap_or_default();
+        if let Some(first) = plan.cycle.first() {
+            let names = plan.cycle.iter().chain([first]).map(|id| id.to_string());
+            let cycle = names.collect::<Vec<String>>().join(" -> ");
+            let message = format!("the entries depend on each other in a circle: {cycle}");
+            let fault = Fault::new(Reason::DependencyCycle, message).with("cycle", cycle);
+            return Err(fault.into());
+        }
+        let recorded = record(&self.domain, &request, result, full).await;
+        Ok(Response::new(PlanRouteResponse {
+            plan: Some(plan_to(plan, full)),
+            unwanted: recorded.unwanted,
+            catalog_revision: recorded.catalog_revision,
+            mode: recorded.mode,
+            model_id: recorded.model_id,
+            degraded: recorded.degraded,
+            warnings: recorded.warnings,
+            route_id: recorded.route_id,
+        }))
     }
 
     async fn batch_route(
@@ -92,7 +127,9 @@ impl RouteService for Service {
                 let full = wants_full(message.view);
                 let path = format!("requests[{at}].");
                 let limit = limits.max_prompt_bytes;
-                (request_from(message, &path, limit, &mut violations), full)
+                let mut request = request_from(message, &path, limit, &mut violations);
+                self.apply_preferences(&mut request);
+                (request, full)
             })
             .unzip();
         violations.into_result().map_err(status)?;
@@ -121,11 +158,7 @@ impl RouteService for Service {
     ) -> Result<Response<Self::StreamRouteStream>, Status> {
         // A missing request has no prompt, which is the violation to name.
         let message = request.into_inner().route.unwrap_or_default();
-        let mut violations = Violations::default();
-        let full = wants_full(message.view);
-        let limit = self.domain.limits.max_prompt_bytes;
-        let request = request_from(message, "route.", limit, &mut violations);
-        violations.into_result().map_err(status)?;
+        let (request, full) = self.read(message, "route.")?;
 
         let domain = self.domain.clone();
         let (stages, receiver) = mpsc::channel(STAGES);

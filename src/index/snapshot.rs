@@ -21,6 +21,7 @@ pub struct Snapshot {
     pub(super) pending: usize,
     pub(super) order: OnceLock<Vec<u32>>,
     pub(super) names: OnceLock<HashMap<String, Vec<u32>>>,
+    pub(super) all_names: OnceLock<HashMap<String, Vec<u32>>>,
 }
 
 impl Snapshot {
@@ -92,6 +93,21 @@ impl Snapshot {
         self.command_names()
             .get(&name.to_lowercase())
             .map_or(&[], Vec::as_slice)
+    }
+
+    /// Entries of that very name, in listing order.
+    pub fn named(&self, name: &str) -> &[u32] {
+        let names = self.all_names.get_or_init(|| {
+            let mut names: HashMap<String, Vec<u32>> = HashMap::new();
+            for slot in self.ordered() {
+                if let Some(indexed) = self.entry(*slot) {
+                    let name = indexed.entry.id.name.clone();
+                    names.entry(name).or_default().push(*slot);
+                }
+            }
+            names
+        });
+        names.get(name).map_or(&[], Vec::as_slice)
     }
 
     /// Lower-case names and aliases of all commands.

@@ -73,6 +73,9 @@ impl Hub {
 pub struct EntryVectors {
     /// In the order: texts, facets, examples, centroid.
     pub rows: Vec<Row>,
+    /// One for each text on what the entry is not for. They are compared for the best entries
+    /// only, and so are no rows of the scan.
+    pub not_when: Vec<Arc<[f32]>>,
     /// How near the entry's text is to prompts that ask for nothing in particular: the part
     /// of its similarity that says nothing; 0 where it is not corrected for.
     pub text_hub: Hub,

@@ -76,6 +76,9 @@ impl LoopEvent {
                 if event.resolved_count > event.reference_count {
                     check.add(&at("resolved_count"), "exceeds reference_count".into());
                 }
+                if event.failed_count > event.reference_count {
+                    check.add(&at("failed_count"), "exceeds reference_count".into());
+                }
             }
             LoopEvent::ReasoningComplete(event) => {
                 check.iteration(&at("iteration"), event.iteration);

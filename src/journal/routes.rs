@@ -6,7 +6,8 @@ use sha2::{Digest, Sha256};
 
 use super::event::{Entry, LoopEvent, RouteDecided, RouteMatch, RouteRequest};
 use super::{Append, Journal, JournalError, NewEvent, ROUTES_LOOP, lookup};
-use crate::route::{KindFilter, Request, RouteResult};
+use crate::preferences::{Effective, Owner};
+use crate::route::{Conversation, KindFilter, Request, RouteResult};
 
 /// Decisions of one append; each may hold a large prompt.
 const BATCH: usize = 64;
@@ -31,6 +32,10 @@ pub fn decided(request: &Request, result: &RouteResult, model_digest: &str) -> R
             no_commands: request.kinds.no_commands,
             no_tools: request.kinds.no_tools,
             no_skills: request.kinds.no_skills,
+            context: request.conversation.text(),
+            tenant: request.owner.tenant.clone(),
+            user: request.owner.user.clone(),
+            preferences: request.preferences.to_preferences(),
         },
         catalog_revision: result.revision.clone(),
         model_id: result.model.clone().unwrap_or_default(),
@@ -67,6 +72,11 @@ fn route_id(decided: &RouteDecided) -> String {
         no_commands,
         no_tools,
         no_skills,
+        context,
+        // What counts are the preferences, not whose they are.
+        tenant: _,
+        user: _,
+        preferences,
     } = &decided.request;
     let mut hasher = Sha256::new();
     let texts = [
@@ -85,6 +95,14 @@ fn route_id(decided: &RouteDecided) -> String {
     }
     hasher.update(limit.to_le_bytes());
     hasher.update([*no_commands, *no_tools, *no_skills].map(u8::from));
+    if !context.is_empty() {
+        hasher.update((context.len() as u64).to_le_bytes());
+        hasher.update(context.as_bytes());
+    }
+    if !preferences.is_empty() {
+        // Lists of plain texts always serialise.
+        hasher.update(serde_json::to_vec(preferences).unwrap_or_default());
+    }
     hasher.finalize()[..16]
         .iter()
         .map(|byte| format!("{byte:02x}"))
@@ -107,6 +125,15 @@ pub fn request_of(decided: &RouteDecided) -> Result<Request, String> {
         no_tools: asked.no_tools,
         no_skills: asked.no_skills,
     };
+    request.conversation = Conversation {
+        turns: vec![asked.context.clone()],
+        summary: String::new(),
+    };
+    request.owner = Owner {
+        tenant: asked.tenant.clone(),
+        user: asked.user.clone(),
+    };
+    request.preferences = Arc::new(Effective::of([&asked.preferences]));
     Ok(request)
 }
 

@@ -24,10 +24,11 @@ use crate::index::{Applied, Change, Index};
 use crate::store::{Store, StoreError};
 
 pub use changes::{CatalogChange, ResumeToken, Watch, WatchError, WatchEvent};
+pub(crate) use projection::texts_of;
 pub use vectoriser::Vectorised;
 
 use changes::Changes;
-use vectoriser::Vectoriser;
+pub(crate) use vectoriser::Vectoriser;
 
 /// Prompts that ask for nothing in particular, in nine languages.
 pub fn neutral_prompts() -> Vec<String> {

@@ -18,6 +18,8 @@ pub(super) struct Projected {
     pub facets: Vec<String>,
     /// Its examples.
     pub examples: Vec<String>,
+    /// Texts on what it is not for.
+    pub not_when: Vec<String>,
 }
 
 impl Projected {
@@ -43,22 +45,38 @@ impl Projected {
                 .cloned()
                 .collect(),
             examples: entry.examples.clone(),
+            not_when: entry.not_when.iter().map(|not| not.text.clone()).collect(),
         }
     }
 
     /// All texts, own ones first.
     pub fn texts(&self) -> impl Iterator<Item = &String> {
-        self.own.iter().chain(&self.facets).chain(&self.examples)
+        self.own
+            .iter()
+            .chain(&self.facets)
+            .chain(&self.examples)
+            .chain(&self.not_when)
     }
 
     /// Number of texts.
     pub fn len(&self) -> usize {
+        self.ranked() + self.not_when.len()
+    }
+
+    // Those before `not_when`, which rank.
+    fn ranked(&self) -> usize {
         self.own.len() + self.facets.len() + self.examples.len()
+    }
+
+    /// Vectors of what it is not for, from those of [`Projected::texts`].
+    pub fn not_when_of(&self, vectors: &[Arc<[f32]>]) -> Vec<Arc<[f32]>> {
+        vectors.get(self.ranked()..).unwrap_or_default().to_vec()
     }
 
     /// Rows from the vectors of [`Projected::texts`], in its order. `first` is how many numbers
     /// of a vector the first of two encoders made.
     pub fn rows(&self, vectors: &[Arc<[f32]>], first: Option<usize>) -> Vec<Row> {
+        let vectors = &vectors[..self.ranked().min(vectors.len())];
         let (own, rest) = vectors.split_at(self.own.len().min(vectors.len()));
         let (facets, examples) = rest.split_at(self.facets.len().min(rest.len()));
         let row = |role, vector: &Arc<[f32]>| Row {
@@ -100,6 +118,15 @@ impl Projected {
                     .collect()
             }
         }
+    }
+}
+
+/// The texts that an entry is learnt by: "name: description", name and description. One that is
+/// missing is the name.
+pub(crate) fn texts_of(entry: &Entry) -> [String; 3] {
+    match Projected::new(entry, Projection::Mean).own.as_slice() {
+        [full, description, name] => [full.clone(), name.clone(), description.clone()],
+        own => std::array::from_fn(|_| own.first().cloned().unwrap_or_default()),
     }
 }
 

@@ -42,13 +42,13 @@ struct Waiter {
 }
 
 /// Handle of the task; it ends when the last handle goes.
-pub(super) struct Vectoriser {
+pub(crate) struct Vectoriser {
     waiters: mpsc::Sender<Waiter>,
     index: Arc<Index>,
 }
 
 impl Vectoriser {
-    pub(super) fn spawn(index: Arc<Index>, embedder: Embedder, store: Option<Store>) -> Self {
+    pub(crate) fn spawn(index: Arc<Index>, embedder: Embedder, store: Option<Store>) -> Self {
         let (waiters, requests) = mpsc::channel(WAITERS);
         let task = Task {
             index: index.clone(),
@@ -71,7 +71,7 @@ impl Vectoriser {
     }
 
     /// Waits for all entries.
-    pub(super) async fn all(&self) -> Vectorised {
+    pub(crate) async fn all(&self) -> Vectorised {
         self.wait(Vec::new()).await
     }
 
@@ -221,7 +221,9 @@ impl Task {
         if self.pool.is_none() {
             let prompts = hub::prompts();
             let texts = prompts.iter().map(|neutral| neutral.prompt.clone());
-            let vectors = self.embed(model, TextRole::Neutral, texts.collect()).await?;
+            let vectors = self
+                .embed(model, TextRole::Neutral, texts.collect())
+                .await?;
             self.pool = Some(Arc::new(Pool::new(&prompts, &vectors)));
         }
         Ok(())
@@ -250,6 +252,7 @@ impl Task {
             rest = after;
             let mut vectors = EntryVectors {
                 rows: projected.rows(own, model.first),
+                not_when: projected.not_when_of(own),
                 ..EntryVectors::default()
             };
             if let Some(pool) = &self.pool {

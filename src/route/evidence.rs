@@ -54,17 +54,18 @@ impl<'a> Evidence<'a> {
         profile: &'static Profile,
         language: Option<Language>,
     ) -> PromptGroup {
-        let group = match (language, self.script) {
-            (Some(Language::ENGLISH), _) => PromptGroup::English,
-            (_, ScriptGroup::Cjk) => PromptGroup::Cjk,
-            (_, ScriptGroup::Latin | ScriptGroup::Other) => PromptGroup::Other,
-        };
+        let group = group_of(language, self.script);
         self.semantic = Some(Semantic {
             similarities,
             profile,
             group,
         });
         group
+    }
+
+    /// What the model says of each entry, by slot; absent where it took no part.
+    pub fn similarities(&self) -> Option<&[Similarity]> {
+        Some(&self.semantic.as_ref()?.similarities)
     }
 
     /// Entries that take part, best first. Without similarities, those without a token in
@@ -139,5 +140,14 @@ impl<'a> Evidence<'a> {
             });
         }
         parts
+    }
+}
+
+/// The group of a prompt in a language, where a model can tell it, and a script.
+pub(crate) fn group_of(language: Option<Language>, script: ScriptGroup) -> PromptGroup {
+    match (language, script) {
+        (Some(Language::ENGLISH), _) => PromptGroup::English,
+        (_, ScriptGroup::Cjk) => PromptGroup::Cjk,
+        (_, ScriptGroup::Latin | ScriptGroup::Other) => PromptGroup::Other,
     }
 }

@@ -54,7 +54,7 @@ impl FieldWeights {
 
 /// Both scores of one entry.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub(super) struct LexicalScore {
+pub(crate) struct LexicalScore {
     /// Weighted share of the prompt's tokens.
     pub share: f64,
     /// BM25 against a full match, 0 to 1.
@@ -62,7 +62,7 @@ pub(super) struct LexicalScore {
 }
 
 /// Scores all entries; indexed by slot. `tokens` are distinct.
-pub(super) fn score(
+pub(crate) fn score(
     snapshot: &Snapshot,
     tokens: &[String],
     weights: &FieldWeights,

@@ -5,27 +5,33 @@
 //! model: without a vector it answers from tokens alone and says why. Equal snapshot, model
 //! and request give equal results.
 
+mod adjust;
+mod asked;
 mod confidence;
 mod evidence;
 mod exact;
+mod explain;
 mod fitted;
-mod lexical;
+pub(crate) mod lexical;
+mod planning;
 pub mod profile;
 mod request;
 mod result;
 mod router;
 mod select;
-mod semantic;
+pub(crate) mod semantic;
 
 pub use confidence::Calibration;
 pub use fitted::{Fit, Fitted, Key, MAX_FILE_BYTES, MAX_GAPS};
 pub use lexical::FieldWeights;
-pub use request::{DEFAULT_LIMIT, KindFilter, MAX_LIMIT, Mode, Request};
+pub use request::{Conversation, DEFAULT_LIMIT, KindFilter, MAX_LIMIT, Mode, Request};
 pub use result::{
-    Band, Decision, Degradation, DegradedReason, InputTruncation, MatchedToken, Outcome, PredictionSet,
-    Ranked,
-    RouteResult, ScoreParts, Stage, Warning,
+    Adjustment, Band, Cause, Decision, Degradation, DegradedReason, DropReason, Dropped,
+    InputTruncation, MatchedToken, Outcome, PredictionSet, Ranked, RouteResult, ScoreParts, Stage,
+    Unwanted, Warning,
 };
+pub(crate) use evidence::group_of;
+pub(crate) use router::reads;
 pub use router::{Router, Settings, degradation_of};
 
 #[cfg(test)]

@@ -2,9 +2,12 @@
 
 use std::collections::HashSet;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use crate::catalog::{Entry, EntryId, Kind};
 use crate::error::Violations;
+use crate::params::Clock;
+use crate::preferences::{Effective, Owner};
 
 /// Matches returned where the caller says nothing.
 pub const DEFAULT_LIMIT: usize = 10;
@@ -77,6 +80,72 @@ impl KindFilter {
     }
 }
 
+/// Turns of a conversation that are read; those before are passed over.
+pub const READ_TURNS: usize = 6;
+/// Turns of a conversation that a request may hold.
+pub const MAX_TURNS: usize = 64;
+/// Characters of a conversation that are read, its end first.
+const READ_CHARS: usize = 1_200;
+
+/// What was said before the prompt.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Conversation {
+    /// Turns, oldest first.
+    pub turns: Vec<String>,
+    /// What came before them, in short; may be empty.
+    pub summary: String,
+}
+
+impl Conversation {
+    /// Whether nothing was said.
+    pub fn is_empty(&self) -> bool {
+        self.turns
+            .iter()
+            .chain([&self.summary])
+            .all(|text| text.trim().is_empty())
+    }
+
+    /// The text that stands for it: the last turns, and the summary if there is room. A
+    /// conversation of this one turn is worth the same.
+    pub fn text(&self) -> String {
+        let mut room = READ_CHARS;
+        let mut texts: Vec<&str> = Vec::new();
+        let last = self.turns.iter().rev().take(READ_TURNS);
+        for text in last.chain([&self.summary]) {
+            let text = text.trim();
+            let count = text.chars().count();
+            let skipped = count.saturating_sub(room);
+            let from = text
+                .char_indices()
+                .nth(skipped)
+                .map_or(text.len(), |(at, _)| at);
+            texts.push(&text[from..]);
+            room = room.saturating_sub(count + 1);
+        }
+        texts.retain(|text| !text.is_empty());
+        texts.reverse();
+        texts.join("\n").trim().to_owned()
+    }
+
+    /// Adds every limit it breaks; `path` is prefixed to the field names.
+    pub fn check(&self, path: &str, max_bytes: usize, violations: &mut Violations) {
+        if self.turns.len() > MAX_TURNS {
+            let text = format!("{} turns exceed the limit of {MAX_TURNS}", self.turns.len());
+            violations.add(format!("{path}turns"), text);
+        }
+        let turns = self.turns.iter().take(MAX_TURNS).enumerate();
+        let texts = turns
+            .map(|(at, text)| (format!("{path}turns[{at}].text"), text))
+            .chain([(format!("{path}summary"), &self.summary)]);
+        for (field, text) in texts {
+            if text.len() > max_bytes {
+                let message = format!("{} bytes exceed the limit of {max_bytes}", text.len());
+                violations.add(field, message);
+            }
+        }
+    }
+}
+
 /// One prompt to route.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Request {
@@ -96,6 +165,18 @@ pub struct Request {
     pub nearest: usize,
     /// Asks for the smallest set that holds the right entry with this probability.
     pub coverage: Option<f64>,
+    /// What was said before; it may rank entries anew, and admits none.
+    pub conversation: Conversation,
+    /// Who asks.
+    pub owner: Owner,
+    /// What whoever asks prefers.
+    pub preferences: Arc<Effective>,
+    /// Whether a plan is wanted.
+    pub plan: bool,
+    /// Whether it is to be told what was dropped and why.
+    pub explain: bool,
+    /// What relative dates are relative to; the system's clock in UTC where absent.
+    pub clock: Option<Clock>,
 }
 
 impl Request {
@@ -110,6 +191,12 @@ impl Request {
             only: None,
             nearest: DEFAULT_NEAREST,
             coverage: None,
+            conversation: Conversation::default(),
+            owner: Owner::default(),
+            preferences: Arc::default(),
+            plan: false,
+            explain: false,
+            clock: None,
         }
     }
 
@@ -140,11 +227,26 @@ impl Request {
             let message = format!("{} is not within 0 to 1", self.min_score);
             violations.add(format!("{path}min_score"), message);
         }
+        let conversation = format!("{path}context.");
+        self.conversation
+            .check(&conversation, max_prompt_bytes, violations);
+        self.owner.check(path, violations);
+    }
+
+    /// The same request with every entry taking part.
+    pub(super) fn without_filters(&self) -> Self {
+        Self {
+            kinds: KindFilter::default(),
+            only: None,
+            preferences: Arc::default(),
+            ..self.clone()
+        }
     }
 
     /// Whether an entry takes part.
     pub fn allows(&self, entry: &Entry) -> bool {
         self.kinds.allows(entry.kind)
+            && !self.preferences.blocks(&entry.id)
             && self
                 .only
                 .as_ref()

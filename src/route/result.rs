@@ -1,11 +1,14 @@
 //! What a call answers.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::request::Mode;
 use crate::catalog::Entry;
 use crate::embed::Language;
 use crate::index::Field;
+use crate::params::Extraction;
+use crate::plan::Plan;
 
 /// What was decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -110,8 +113,83 @@ pub struct ScoreParts {
     pub nearest_example: Option<(f64, String)>,
     /// Part of the similarity that says nothing.
     pub hub: f64,
-    /// The sum that ranked the entry.
+    /// The sum that ranked the entry, adjustments included.
     pub raw: f64,
+    /// What was added to the entry's own sum or taken off it, and why.
+    pub adjustments: Vec<Adjustment>,
+    /// Whether the prompt says that the entry is not wanted.
+    pub negated: bool,
+    /// Whether the entry keeps its place because it is pinned.
+    pub pinned: bool,
+}
+
+/// Why an entry's sum was changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Cause {
+    /// The prompt is nearer to what the entry is not for (the text) than to the entry.
+    NotWhen(String),
+    /// Another entry (its name) sends such prompts here.
+    Redirect(String),
+    /// The conversation speaks for it.
+    Context,
+    /// Whoever asks prefers it.
+    Preferred,
+    /// The prompt says (with these words) that it is not wanted.
+    Negated(String),
+}
+
+/// A change of an entry's sum.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Adjustment {
+    /// Why.
+    pub cause: Cause,
+    /// What was added; negative where it was taken off.
+    pub amount: f64,
+}
+
+/// Why a candidate is not among the matches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DropReason {
+    /// The prompt says that it is not wanted.
+    Negated,
+    /// Its kind was left out.
+    KindExcluded,
+    /// It is none of the entries asked for.
+    NotAskedFor,
+    /// Whoever asks has blocked it.
+    Blocked,
+    /// The best entry, and so this one, is below the floor.
+    BelowFloor,
+    /// Its score is below `min_score`.
+    BelowMinScore,
+    /// Its score says that it has nothing to do with the prompt.
+    NoMatch,
+    /// There was no room left.
+    OverLimit,
+}
+
+/// A candidate that is not among the matches.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Dropped {
+    /// The candidate.
+    pub entry: Arc<Entry>,
+    /// Its score.
+    pub score: f64,
+    /// Its place among all entries, from 1, had none been dropped.
+    pub rank: usize,
+    /// Why.
+    pub reason: DropReason,
+}
+
+/// Something that the prompt says is not wanted.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Unwanted {
+    /// Its bytes in the prompt.
+    pub span: Range<usize>,
+    /// The words, without the negation.
+    pub text: String,
+    /// Entries that it means.
+    pub entries: Vec<Arc<Entry>>,
 }
 
 /// One ranked entry.
@@ -236,6 +314,14 @@ pub struct RouteResult {
     pub warnings: Vec<Warning>,
     /// Whether the model read the whole prompt.
     pub truncated: Option<InputTruncation>,
+    /// What the prompt says is not wanted.
+    pub unwanted: Vec<Unwanted>,
+    /// Parameters of the first match; absent where nothing was decided on.
+    pub parameters: Option<Extraction>,
+    /// The plan, where one was asked for.
+    pub plan: Option<Plan>,
+    /// The best candidates that are not among the matches, where that was asked for.
+    pub dropped: Vec<Dropped>,
 }
 
 /// A result on the way, in the order in which they become known.

@@ -2,16 +2,20 @@
 
 use std::sync::Arc;
 
+use super::adjust::{Adjustments, admitted};
+use super::asked::Asked;
 use super::confidence::{Calibration, Thresholds};
 use super::evidence::Evidence;
 use super::exact::{self, Exact};
+use super::explain;
 use super::fitted::{Fit, Fitted, Key};
 use super::lexical::FieldWeights;
+use super::planning::{self, PartRanking, Whole};
 use super::profile::{LEXICAL, Profile};
 use super::request::{Mode, Request};
 use super::result::{
     Decision, Degradation, DegradedReason, InputTruncation, Outcome, PredictionSet, Ranked,
-    RouteResult, Stage, Warning,
+    RouteResult, Stage, Unwanted, Warning,
 };
 use super::select::{Scored, select};
 use super::semantic::{self, Similarity};
@@ -19,6 +23,7 @@ use crate::embed::{
     EmbedError, Embedded, Embedder, Language, ModelInfo, ModelState, Priority, TextRole,
 };
 use crate::index::{Index, Snapshot};
+use crate::params::Clock;
 use crate::telemetry::genai::Encoding;
 use crate::text::script::ScriptGroup;
 
@@ -117,23 +122,20 @@ impl Router {
         let snapshot = self.index.snapshot();
         // Embedded together and behind single prompts: a batch waits for room rather than
         // have some of its answers made from tokens alone.
-        let prompts: Vec<String> = requests
-            .iter()
-            .filter(|request| request.mode != Mode::Lexical)
-            .map(|request| request.prompt.clone())
-            .collect();
+        let asked: Vec<Asked> = requests.iter().map(Asked::of).collect();
+        let prompts: Vec<String> = asked.iter().flat_map(Asked::texts).collect();
         let mut vectors = self
             .embed(Priority::Bulk, prompts)
             .await
             .map(Vec::into_iter);
         let mut results = Vec::with_capacity(requests.len());
-        for request in requests {
-            let vector = match &mut vectors {
+        for (request, asked) in requests.iter().zip(asked) {
+            let known = match &mut vectors {
                 _ if request.mode == Mode::Lexical => None,
-                Ok(vectors) => vectors.next().map(Ok),
+                Ok(vectors) => Some(Ok(vectors.take(asked.texts().len()).collect())),
                 Err(error) => Some(Err(error.clone())),
             };
-            results.push(self.route_at(&snapshot, request, vector, None).await);
+            results.push(self.route_at(&snapshot, request, known, None).await);
             // With its vectors at hand a batch would hold its thread to the end: others get
             // their turn between two prompts, and a caller that has gone is noticed.
             tokio::task::yield_now().await;
@@ -141,13 +143,13 @@ impl Router {
         (results, snapshot.revision())
     }
 
-    /// `known` is the prompt's vector where it was made before; otherwise it is made when the
-    /// stages before it are done.
+    /// `known` are the vectors of the request's texts where they were made before; otherwise
+    /// they are made, in one batch, when the stages before them are done.
     async fn route_at(
         &self,
         snapshot: &Arc<Snapshot>,
         request: &Request,
-        known: Option<Result<PromptVector, EmbedError>>,
+        known: Option<Result<Vec<PromptVector>, EmbedError>>,
         mut observe: Option<&mut (dyn FnMut(Stage) + Send)>,
     ) -> RouteResult {
         if let Some(exact) = exact::find(snapshot, request) {
@@ -158,6 +160,8 @@ impl Router {
             return result;
         }
 
+        let asked = Asked::of(request);
+        let request = &asked.request;
         let mut evidence = Evidence::lexical(snapshot, request, self.settings.weights);
         if let Some(observe) = observe.as_mut() {
             let ranked = evidence.rank(request, Mode::Lexical, &LEXICAL);
@@ -165,11 +169,18 @@ impl Router {
                 evidence.describe(&select(snapshot, &ranked, request)),
             ));
         }
-        let vector = match (request.mode, known) {
+        let vectors = match (request.mode, known) {
             (Mode::Lexical, _) => None,
             (_, Some(known)) => Some(known),
-            (_, None) => Some(self.embed_one(&request.prompt).await),
+            (_, None) => Some(self.embed(Priority::Interactive, asked.texts()).await),
         };
+        let mut sides: Vec<PromptVector> = Vec::new();
+        let vector = vectors.map(|vectors| {
+            let mut vectors = vectors?.into_iter();
+            let first = vectors.next().ok_or(EmbedError::Closed)?;
+            sides = vectors.collect();
+            Ok(first)
+        });
 
         let mut answer = Answer {
             mode: Mode::Lexical,
@@ -177,10 +188,12 @@ impl Router {
         };
         let mut calibration = &LEXICAL;
         let mut fit = None;
+        let mut vector_of = None;
         match vector {
             None => {}
             Some(Err(error)) => answer.degraded.push(degradation_of(&error)),
             Some(Ok(PromptVector { embedded, model })) => {
+                vector_of = Some(embedded.vector.clone());
                 let profile = Profile::of(&model.id);
                 let similarities = scan(snapshot, &embedded).await;
                 let group = evidence.add_semantic(similarities, profile, embedded.language);
@@ -213,27 +226,156 @@ impl Router {
             }
         }
 
-        let floor = fit.map_or(self.settings.floor, |fit| fit.floor);
         let calibration = fit.map_or(calibration, |fit| &fit.calibration);
-        let ranked = evidence.rank(request, answer.mode, calibration);
-        let decision = self.decide(&ranked, calibration, floor);
+        let judge = Judge {
+            calibration,
+            thresholds: Thresholds {
+                floor: fit.map_or(self.settings.floor, |fit| fit.floor),
+                accept: self.settings.accept_threshold,
+            },
+        };
+        // What the other texts of the call say. Vectors that the model could not make sense of
+        // do not take part there, either.
+        let mode = answer.mode;
+        let sides = match mode {
+            Mode::Lexical => Vec::new(),
+            Mode::Semantic | Mode::Hybrid => sides,
+        };
+        let mut rankings: Vec<PartRanking<'_>> = Vec::new();
+        for (at, text) in asked.texts_beside().into_iter().enumerate() {
+            let vector = sides.get(at).map(|vector| &vector.embedded);
+            let asked = asked.with_text(&text);
+            rankings.push(
+                self.rank_text(snapshot, &asked, vector, mode, calibration)
+                    .await,
+            );
+        }
+
+        let own = evidence.rank(request, mode, calibration);
+        let side = Sides {
+            asked: &asked,
+            rankings: &rankings,
+            judge,
+        };
+        let prompt = evidence.similarities().and(vector_of.as_deref());
+        let (adjustments, unwanted) = self.adjust(snapshot, &evidence, &own, &side, prompt);
+        let ranked = adjustments.apply(snapshot, &own, calibration);
+        let mut decision = self.decide(&ranked, judge);
+        if asked.nothing {
+            decision.outcome = Outcome::Abstained;
+            decision.reason = "the prompt only says what is not wanted".into();
+        }
         if let Some(coverage) = request.coverage {
             answer.set = Some(self.set(snapshot, &ranked, fit, coverage));
         }
-        let matches = match decision.outcome {
+        let selected = match decision.outcome {
             Outcome::Abstained => Vec::new(),
-            _ => evidence.describe(&select(snapshot, &ranked, request)),
+            _ => select(snapshot, &ranked, request),
         };
-        let nearest = evidence.describe(&ranked[..ranked.len().min(request.nearest)]);
-        answer.complete(snapshot, decision, matches, nearest)
+        let describe = |scored: &[Scored]| describe(&evidence, &adjustments, request, scored);
+        let matches = describe(&selected);
+        let nearest = describe(&ranked[..ranked.len().min(request.nearest)]);
+        let system = Clock::system();
+        let clock = request.clock.as_ref().unwrap_or(&system);
+        let mut result = answer.complete(snapshot, decision, matches, nearest);
+        result.parameters = result.matches.first().map(|first| {
+            let span = 0..asked.visible.len();
+            planning::parameters(Some(first), &asked.visible, span, clock)
+        });
+        if request.plan {
+            let parts = &rankings[asked.unwanted.len()..][..asked.parts.len()];
+            let thresholds = judge.thresholds;
+            let whole = Whole {
+                ranked: &ranked,
+                describe: &describe,
+            };
+            let plan = planning::plan(snapshot, &asked, whole, parts, thresholds, clock);
+            result.plan = Some(plan);
+        }
+        if request.explain {
+            let open = request.without_filters();
+            let all = adjustments.apply(
+                snapshot,
+                &evidence.rank(&open, mode, calibration),
+                calibration,
+            );
+            let outcome = result.decision.outcome;
+            result.dropped =
+                explain::dropped(snapshot, request, &all, &selected, &adjustments, outcome);
+        }
+        result.unwanted = unwanted;
+        result
     }
 
-    async fn embed_one(&self, prompt: &str) -> Result<PromptVector, EmbedError> {
-        let prompts = vec![prompt.to_owned()];
-        self.embed(Priority::Interactive, prompts)
-            .await?
-            .pop()
-            .ok_or(EmbedError::Closed)
+    /// Ranks another text of the call.
+    async fn rank_text<'a>(
+        &self,
+        snapshot: &'a Arc<Snapshot>,
+        request: &Request,
+        vector: Option<&Embedded>,
+        mode: Mode,
+        calibration: &Calibration,
+    ) -> PartRanking<'a> {
+        let mut evidence = Evidence::lexical(snapshot, request, self.settings.weights);
+        if let (Some(embedded), ModelState::Ready(model)) = (vector, self.embedder.state()) {
+            let profile = Profile::of(&model.id);
+            let similarities = scan(snapshot, embedded).await;
+            evidence.add_semantic(similarities, profile, embedded.language);
+        }
+        let ranked = evidence.rank(request, mode, calibration);
+        PartRanking { evidence, ranked }
+    }
+
+    /// What changes the entries' sums, and what the prompt says is not wanted.
+    fn adjust(
+        &self,
+        snapshot: &Snapshot,
+        evidence: &Evidence<'_>,
+        own: &[Scored],
+        side: &Sides<'_>,
+        prompt: Option<&[f32]>,
+    ) -> (Adjustments, Vec<Unwanted>) {
+        let Sides {
+            asked,
+            rankings,
+            judge,
+        } = side;
+        let calibration = judge.calibration;
+        let floor = judge.thresholds.floor;
+        let mut adjustments = Adjustments::default();
+        if let (Some(prompt), Some(similarities)) = (prompt, evidence.similarities()) {
+            adjustments.not_when(snapshot, own, prompt, &|slot| {
+                similarities
+                    .get(slot as usize)
+                    .filter(|own| own.is_known())
+                    .map(Similarity::nearest)
+            });
+        }
+        let mut unwanted = Vec::new();
+        for (part, ranking) in asked.unwanted.iter().zip(rankings.iter()) {
+            let part = &asked.reading.parts[*part];
+            let wanted: &[Scored] = if asked.nothing { &[] } else { own };
+            let slots = adjustments.refuse(&part.text, &ranking.ranked, wanted, calibration, floor);
+            let entries = slots.iter().filter_map(|slot| snapshot.entry(*slot));
+            unwanted.push(Unwanted {
+                span: part.span.clone(),
+                text: part.text.clone(),
+                entries: entries.map(|indexed| indexed.entry.clone()).collect(),
+            });
+        }
+        let request = &asked.request;
+        if asked.context.is_some() || !request.preferences.is_empty() {
+            let before = adjustments.apply(snapshot, own, calibration);
+            let admitted = admitted(&before, floor);
+            if asked.context.is_some()
+                && let Some(ranking) = rankings.last()
+            {
+                adjustments.context(&admitted, &ranking.ranked, calibration);
+            }
+            let preferences = &request.preferences;
+            adjustments.prefer(snapshot, &admitted, preferences, calibration);
+        }
+        (adjustments, unwanted)
     }
 
     async fn embed(
@@ -307,12 +449,15 @@ impl Router {
         Ok(PredictionSet { coverage, entries })
     }
 
-    fn decide(&self, ranked: &[Scored], calibration: &Calibration, floor: f64) -> Decision {
-        let accept_threshold = self.settings.accept_threshold;
-        let thresholds = Thresholds {
+    fn decide(&self, ranked: &[Scored], judge: Judge<'_>) -> Decision {
+        let Judge {
+            calibration,
+            thresholds,
+        } = judge;
+        let Thresholds {
             floor,
             accept: accept_threshold,
-        };
+        } = thresholds;
         let Some(best) = ranked.first() else {
             return Decision {
                 outcome: Outcome::Abstained,
@@ -374,6 +519,9 @@ impl Router {
             })
             .collect();
         let matches = evidence.describe(&scored);
+        let words = request.prompt.trim_start();
+        let offset = words.find(char::is_whitespace).unwrap_or(words.len());
+        let offset = request.prompt.len() - words.len() + offset;
         let decision = Decision {
             outcome,
             confidence,
@@ -386,7 +534,18 @@ impl Router {
             mode: request.mode,
             ..Answer::default()
         };
-        answer.complete(snapshot, decision, matches.clone(), matches)
+        let mut result = answer.complete(snapshot, decision, matches.clone(), matches);
+        let system = Clock::system();
+        let clock = request.clock.as_ref().unwrap_or(&system);
+        // What follows the command's name are its parameters.
+        result.parameters = result.matches.first().map(|first| {
+            let span = offset..request.prompt.len();
+            planning::parameters(Some(first), &request.prompt, span, clock)
+        });
+        if request.plan {
+            result.plan = Some(planning::exact(request, &result));
+        }
+        result
     }
 }
 
@@ -445,12 +604,46 @@ impl Answer {
             degraded: self.degraded,
             warnings: self.warnings,
             truncated: self.truncated,
+            unwanted: Vec::new(),
+            parameters: None,
+            plan: None,
+            dropped: Vec::new(),
         }
     }
 }
 
+/// The rankings of a call's other texts, in the order of [`Asked::texts_beside`].
+struct Sides<'a> {
+    asked: &'a Asked,
+    rankings: &'a [PartRanking<'a>],
+    judge: Judge<'a>,
+}
+
+/// What makes a decision of a sum.
+#[derive(Clone, Copy)]
+struct Judge<'a> {
+    calibration: &'a Calibration,
+    thresholds: Thresholds,
+}
+
+/// The entries with everything that is known of them, adjustments included.
+fn describe(
+    evidence: &Evidence<'_>,
+    adjustments: &Adjustments,
+    request: &Request,
+    scored: &[Scored],
+) -> Vec<Ranked> {
+    let mut described = evidence.describe(scored);
+    for (ranked, scored) in described.iter_mut().zip(scored) {
+        ranked.parts.adjustments = adjustments.of(scored.slot).to_vec();
+        ranked.parts.negated = adjustments.negates(scored.slot);
+        ranked.parts.pinned = request.preferences.pins(&ranked.entry.id);
+    }
+    described
+}
+
 /// Whether a model was trained for a group of scripts.
-fn reads(model: &ModelInfo, group: ScriptGroup) -> bool {
+pub(crate) fn reads(model: &ModelInfo, group: ScriptGroup) -> bool {
     let english_only = model.languages.len() == 1 && model.languages[0] == "en";
     !english_only || group == ScriptGroup::Latin
 }

@@ -9,7 +9,7 @@ use crate::index::{Snapshot, listing_key};
 
 /// A score below this says that the entry has nothing to do with the prompt: the sums of
 /// entries picked at random lie there.
-const LEAST_SCORE: f64 = 0.02;
+pub(super) const LEAST_SCORE: f64 = 0.02;
 
 /// An entry with the sum that ranks it and the score that is shown.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -40,12 +40,24 @@ fn order(snapshot: &Snapshot, a: &Scored, b: &Scored) -> Ordering {
 /// for all kinds asked for; the rest goes by rank. What matches nothing is left out.
 pub(super) fn select(snapshot: &Snapshot, ranked: &[Scored], request: &Request) -> Vec<Scored> {
     let least = request.min_score.max(LEAST_SCORE);
+    let pinned = |slot: u32| {
+        let preferences = &request.preferences;
+        snapshot
+            .entry(slot)
+            .is_some_and(|indexed| preferences.pins(&indexed.entry.id))
+    };
     let eligible: Vec<Scored> = ranked
         .iter()
         .copied()
-        .take_while(|scored| scored.score >= least)
+        .filter(|scored| {
+            scored.score >= least || scored.score >= request.min_score && pinned(scored.slot)
+        })
         .collect();
     let mut chosen: HashSet<u32> = HashSet::new();
+    if !request.preferences.is_empty() {
+        let kept = eligible.iter().filter(|scored| pinned(scored.slot));
+        chosen.extend(kept.take(request.limit).map(|scored| scored.slot));
+    }
     if request.limit >= request.kinds.count() {
         for kind in Kind::ALL {
             let best = eligible.iter().find(|scored| {
@@ -53,7 +65,9 @@ pub(super) fn select(snapshot: &Snapshot, ranked: &[Scored], request: &Request) 
                     .entry(scored.slot)
                     .is_some_and(|indexed| indexed.entry.kind == kind)
             });
-            chosen.extend(best.map(|scored| scored.slot));
+            if chosen.len() < request.limit {
+                chosen.extend(best.map(|scored| scored.slot));
+            }
         }
     }
     for scored in &eligible {

@@ -10,7 +10,7 @@ const FACET_SHARE: f32 = 0.5;
 
 /// Similarities of one entry with the prompt; cosines, so -1 to 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Similarity {
+pub(crate) struct Similarity {
     /// Nearest of the entry's own texts; -infinity where it has no vectors.
     pub text: f32,
     /// Nearest text on when to use it or what it can do, and its number.
@@ -32,6 +32,12 @@ impl Similarity {
     /// Whether the entry has vectors.
     pub fn is_known(&self) -> bool {
         self.text.is_finite()
+    }
+
+    /// The nearer of the entry's own text and its nearest example.
+    pub fn nearest(&self) -> f32 {
+        let example = self.example.map_or(f32::NEG_INFINITY, |(cosine, _)| cosine);
+        self.text.max(example)
     }
 
     /// What the similarities of one entry are worth together, hub taken off.
@@ -64,7 +70,7 @@ impl Similarity {
 }
 
 /// Scans all vectors; indexed by slot.
-pub(super) fn scan(snapshot: &Snapshot, prompt: &[f32]) -> Vec<Similarity> {
+pub(crate) fn scan(snapshot: &Snapshot, prompt: &[f32]) -> Vec<Similarity> {
     let mut found = vec![Similarity::NONE; snapshot.slot_count()];
     snapshot.matrix().scan(prompt, |slot, role, cosine| {
         let similarity = &mut found[slot as usize];

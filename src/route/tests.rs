@@ -1,3 +1,5 @@
+mod asked;
+
 use std::collections::HashSet;
 use std::sync::Arc;
 

@@ -12,6 +12,8 @@ use super::profile::ToolProfile;
 use super::rules::LoopRules;
 use super::tracker::StepIteration;
 use crate::error::Violations;
+use crate::hydrate::extract::CustomPattern;
+use crate::hydrate::job::{BUILTIN_FILE, BUILTIN_HTTP, is_unknown_builtin};
 
 /// Longest time any setting may ask for.
 pub const MAX_TIME: Duration = Duration::from_secs(7 * 24 * 3_600);
@@ -222,7 +224,8 @@ impl Default for PreHydration {
 }
 
 impl PreHydration {
-    fn check(&self, path: &str, violations: &mut Violations) {
+    /// Every limit it breaks; `path` is prefixed to the field names. Compiles the patterns.
+    pub fn check(&self, path: &str, violations: &mut Violations) {
         time(violations, path, "timeout", self.timeout);
         count(
             violations,
@@ -258,6 +261,12 @@ impl PreHydration {
                     false => item(violations, field, text),
                 }
             }
+            if pattern.len() <= MAX_ITEM_BYTES
+                && let Err(error) = CustomPattern::new(ref_type, pattern)
+            {
+                let field = format!("{path}custom_patterns[{at}].pattern");
+                violations.add(field, error.to_string());
+            }
         }
         for (ref_type, tool) in self.resolution_tools.iter().take(MAX_HYDRATION_ITEMS) {
             if ref_type.is_empty() || tool.is_empty() {
@@ -268,6 +277,13 @@ impl PreHydration {
             }
             item(violations, format!("{path}resolution_tools"), ref_type);
             item(violations, format!("{path}resolution_tools"), tool);
+            if is_unknown_builtin(tool) {
+                let known = [BUILTIN_HTTP, BUILTIN_FILE].join(", ");
+                violations.add(
+                    format!("{path}resolution_tools"),
+                    format!("{tool:?} is none of {known}"),
+                );
+            }
         }
     }
 }

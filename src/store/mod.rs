@@ -7,7 +7,7 @@
 //! | `schema` | the tables and their migrations |
 //! | `writer` | the one writing thread and its group commit |
 //! | `reader` | the reading threads |
-//! | `catalog`, `vectors` | typed functions for their tables |
+//! | `catalog`, `knowledge`, `preferences`, `vectors` | typed functions for their tables |
 //!
 //! What always holds:
 //!
@@ -20,7 +20,9 @@
 mod catalog;
 mod error;
 mod file;
+mod knowledge;
 mod log;
+mod preferences;
 mod reader;
 mod schema;
 mod vectors;

@@ -96,6 +96,33 @@ const MIGRATIONS: &[&str] = &[
          time           INTEGER NOT NULL,
          UNIQUE (loop_id, request_id)
      );",
+    // 3: knowledge.
+    //
+    // A convention without a directory holds for a whole language.
+    "CREATE TABLE knowledge_facts (
+         id         TEXT PRIMARY KEY,
+         subject    TEXT NOT NULL,
+         predicate  TEXT NOT NULL,
+         object     TEXT NOT NULL,
+         confidence REAL NOT NULL,
+         agent_id   TEXT NOT NULL,
+         stored_at  INTEGER NOT NULL
+     ) WITHOUT ROWID;
+
+     CREATE TABLE knowledge_conventions (
+         id         TEXT PRIMARY KEY,
+         directory  TEXT,
+         language   TEXT NOT NULL,
+         content    TEXT NOT NULL,
+         updated_at INTEGER NOT NULL
+     ) WITHOUT ROWID;",
+    // 4: preferences of tenants and users, as JSON.
+    "CREATE TABLE preferences (
+         tenant      TEXT NOT NULL,
+         user        TEXT NOT NULL,
+         preferences TEXT NOT NULL,
+         PRIMARY KEY (tenant, user)
+     ) WITHOUT ROWID;",
 ];
 
 /// Newest schema this version knows.

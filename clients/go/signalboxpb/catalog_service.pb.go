@@ -881,6 +881,294 @@ func (x *ChangeSummary) GetVectorsPending() int32 {
 	return 0
 }
 
+// Entries are named by source and name; their kind is not looked at. Each list holds at most
+// 256. An entry that the catalogue lacks counts once it is there.
+type Preferences struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Keep a place in every answer that is not an abstention.
+	Pinned []*EntryRef `protobuf:"bytes,1,rep,name=pinned,proto3" json:"pinned,omitempty"`
+	// Take no part.
+	Blocked []*EntryRef `protobuf:"bytes,2,rep,name=blocked,proto3" json:"blocked,omitempty"`
+	// Rank a little higher where they fit by themselves.
+	Preferred     []*EntryRef `protobuf:"bytes,3,rep,name=preferred,proto3" json:"preferred,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Preferences) Reset() {
+	*x = Preferences{}
+	mi := &file_signalbox_v1_catalog_service_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Preferences) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Preferences) ProtoMessage() {}
+
+func (x *Preferences) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_catalog_service_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Preferences.ProtoReflect.Descriptor instead.
+func (*Preferences) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_catalog_service_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *Preferences) GetPinned() []*EntryRef {
+	if x != nil {
+		return x.Pinned
+	}
+	return nil
+}
+
+func (x *Preferences) GetBlocked() []*EntryRef {
+	if x != nil {
+		return x.Blocked
+	}
+	return nil
+}
+
+func (x *Preferences) GetPreferred() []*EntryRef {
+	if x != nil {
+		return x.Preferred
+	}
+	return nil
+}
+
+type SetPreferencesRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// At most 128 characters; may be empty for callers that name none.
+	Tenant string `protobuf:"bytes,1,opt,name=tenant,proto3" json:"tenant,omitempty"`
+	// At most 128 characters; empty for the tenant as a whole.
+	User string `protobuf:"bytes,2,opt,name=user,proto3" json:"user,omitempty"`
+	// Absent or empty forgets them.
+	Preferences   *Preferences `protobuf:"bytes,3,opt,name=preferences,proto3" json:"preferences,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SetPreferencesRequest) Reset() {
+	*x = SetPreferencesRequest{}
+	mi := &file_signalbox_v1_catalog_service_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SetPreferencesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SetPreferencesRequest) ProtoMessage() {}
+
+func (x *SetPreferencesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_catalog_service_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SetPreferencesRequest.ProtoReflect.Descriptor instead.
+func (*SetPreferencesRequest) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_catalog_service_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *SetPreferencesRequest) GetTenant() string {
+	if x != nil {
+		return x.Tenant
+	}
+	return ""
+}
+
+func (x *SetPreferencesRequest) GetUser() string {
+	if x != nil {
+		return x.User
+	}
+	return ""
+}
+
+func (x *SetPreferencesRequest) GetPreferences() *Preferences {
+	if x != nil {
+		return x.Preferences
+	}
+	return nil
+}
+
+type SetPreferencesResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// As they are now.
+	Preferences *Preferences `protobuf:"bytes,1,opt,name=preferences,proto3" json:"preferences,omitempty"`
+	// Those of them that the catalogue lacks.
+	Unknown       []*EntryRef `protobuf:"bytes,2,rep,name=unknown,proto3" json:"unknown,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SetPreferencesResponse) Reset() {
+	*x = SetPreferencesResponse{}
+	mi := &file_signalbox_v1_catalog_service_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SetPreferencesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SetPreferencesResponse) ProtoMessage() {}
+
+func (x *SetPreferencesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_catalog_service_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SetPreferencesResponse.ProtoReflect.Descriptor instead.
+func (*SetPreferencesResponse) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_catalog_service_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *SetPreferencesResponse) GetPreferences() *Preferences {
+	if x != nil {
+		return x.Preferences
+	}
+	return nil
+}
+
+func (x *SetPreferencesResponse) GetUnknown() []*EntryRef {
+	if x != nil {
+		return x.Unknown
+	}
+	return nil
+}
+
+type GetPreferencesRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Tenant        string                 `protobuf:"bytes,1,opt,name=tenant,proto3" json:"tenant,omitempty"`
+	User          string                 `protobuf:"bytes,2,opt,name=user,proto3" json:"user,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetPreferencesRequest) Reset() {
+	*x = GetPreferencesRequest{}
+	mi := &file_signalbox_v1_catalog_service_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetPreferencesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetPreferencesRequest) ProtoMessage() {}
+
+func (x *GetPreferencesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_catalog_service_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetPreferencesRequest.ProtoReflect.Descriptor instead.
+func (*GetPreferencesRequest) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_catalog_service_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *GetPreferencesRequest) GetTenant() string {
+	if x != nil {
+		return x.Tenant
+	}
+	return ""
+}
+
+func (x *GetPreferencesRequest) GetUser() string {
+	if x != nil {
+		return x.User
+	}
+	return ""
+}
+
+type GetPreferencesResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Of exactly this tenant or user.
+	Preferences *Preferences `protobuf:"bytes,1,opt,name=preferences,proto3" json:"preferences,omitempty"`
+	// With those of the user's tenant.
+	Effective     *Preferences `protobuf:"bytes,2,opt,name=effective,proto3" json:"effective,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetPreferencesResponse) Reset() {
+	*x = GetPreferencesResponse{}
+	mi := &file_signalbox_v1_catalog_service_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetPreferencesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetPreferencesResponse) ProtoMessage() {}
+
+func (x *GetPreferencesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_catalog_service_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetPreferencesResponse.ProtoReflect.Descriptor instead.
+func (*GetPreferencesResponse) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_catalog_service_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *GetPreferencesResponse) GetPreferences() *Preferences {
+	if x != nil {
+		return x.Preferences
+	}
+	return nil
+}
+
+func (x *GetPreferencesResponse) GetEffective() *Preferences {
+	if x != nil {
+		return x.Effective
+	}
+	return nil
+}
+
 type WatchCatalogRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Where an earlier watch ended; empty means from now on.
@@ -891,7 +1179,7 @@ type WatchCatalogRequest struct {
 
 func (x *WatchCatalogRequest) Reset() {
 	*x = WatchCatalogRequest{}
-	mi := &file_signalbox_v1_catalog_service_proto_msgTypes[13]
+	mi := &file_signalbox_v1_catalog_service_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -903,7 +1191,7 @@ func (x *WatchCatalogRequest) String() string {
 func (*WatchCatalogRequest) ProtoMessage() {}
 
 func (x *WatchCatalogRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_catalog_service_proto_msgTypes[13]
+	mi := &file_signalbox_v1_catalog_service_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -916,7 +1204,7 @@ func (x *WatchCatalogRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchCatalogRequest.ProtoReflect.Descriptor instead.
 func (*WatchCatalogRequest) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_catalog_service_proto_rawDescGZIP(), []int{13}
+	return file_signalbox_v1_catalog_service_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *WatchCatalogRequest) GetResumeToken() string {
@@ -942,7 +1230,7 @@ type WatchCatalogResponse struct {
 
 func (x *WatchCatalogResponse) Reset() {
 	*x = WatchCatalogResponse{}
-	mi := &file_signalbox_v1_catalog_service_proto_msgTypes[14]
+	mi := &file_signalbox_v1_catalog_service_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -954,7 +1242,7 @@ func (x *WatchCatalogResponse) String() string {
 func (*WatchCatalogResponse) ProtoMessage() {}
 
 func (x *WatchCatalogResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_catalog_service_proto_msgTypes[14]
+	mi := &file_signalbox_v1_catalog_service_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -967,7 +1255,7 @@ func (x *WatchCatalogResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchCatalogResponse.ProtoReflect.Descriptor instead.
 func (*WatchCatalogResponse) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_catalog_service_proto_rawDescGZIP(), []int{14}
+	return file_signalbox_v1_catalog_service_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *WatchCatalogResponse) GetResumeToken() string {
@@ -1045,7 +1333,7 @@ type CatalogState struct {
 
 func (x *CatalogState) Reset() {
 	*x = CatalogState{}
-	mi := &file_signalbox_v1_catalog_service_proto_msgTypes[15]
+	mi := &file_signalbox_v1_catalog_service_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1057,7 +1345,7 @@ func (x *CatalogState) String() string {
 func (*CatalogState) ProtoMessage() {}
 
 func (x *CatalogState) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_catalog_service_proto_msgTypes[15]
+	mi := &file_signalbox_v1_catalog_service_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1070,7 +1358,7 @@ func (x *CatalogState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CatalogState.ProtoReflect.Descriptor instead.
 func (*CatalogState) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_catalog_service_proto_rawDescGZIP(), []int{15}
+	return file_signalbox_v1_catalog_service_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *CatalogState) GetCatalogRevision() string {
@@ -1099,7 +1387,7 @@ type CatalogChange struct {
 
 func (x *CatalogChange) Reset() {
 	*x = CatalogChange{}
-	mi := &file_signalbox_v1_catalog_service_proto_msgTypes[16]
+	mi := &file_signalbox_v1_catalog_service_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1111,7 +1399,7 @@ func (x *CatalogChange) String() string {
 func (*CatalogChange) ProtoMessage() {}
 
 func (x *CatalogChange) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_catalog_service_proto_msgTypes[16]
+	mi := &file_signalbox_v1_catalog_service_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1124,7 +1412,7 @@ func (x *CatalogChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CatalogChange.ProtoReflect.Descriptor instead.
 func (*CatalogChange) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_catalog_service_proto_rawDescGZIP(), []int{16}
+	return file_signalbox_v1_catalog_service_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *CatalogChange) GetCatalogRevision() string {
@@ -1157,7 +1445,7 @@ type WatchClosing struct {
 
 func (x *WatchClosing) Reset() {
 	*x = WatchClosing{}
-	mi := &file_signalbox_v1_catalog_service_proto_msgTypes[17]
+	mi := &file_signalbox_v1_catalog_service_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1169,7 +1457,7 @@ func (x *WatchClosing) String() string {
 func (*WatchClosing) ProtoMessage() {}
 
 func (x *WatchClosing) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_catalog_service_proto_msgTypes[17]
+	mi := &file_signalbox_v1_catalog_service_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1182,7 +1470,7 @@ func (x *WatchClosing) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchClosing.ProtoReflect.Descriptor instead.
 func (*WatchClosing) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_catalog_service_proto_rawDescGZIP(), []int{17}
+	return file_signalbox_v1_catalog_service_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *WatchClosing) GetReason() string {
@@ -1247,7 +1535,24 @@ const file_signalbox_v1_catalog_service_proto_rawDesc = "" +
 	"\aupdated\x18\x03 \x01(\x05R\aupdated\x12\x18\n" +
 	"\adeleted\x18\x04 \x01(\x05R\adeleted\x12\x1c\n" +
 	"\tunchanged\x18\x05 \x01(\x05R\tunchanged\x12'\n" +
-	"\x0fvectors_pending\x18\x06 \x01(\x05R\x0evectorsPending\"8\n" +
+	"\x0fvectors_pending\x18\x06 \x01(\x05R\x0evectorsPending\"\xa5\x01\n" +
+	"\vPreferences\x12.\n" +
+	"\x06pinned\x18\x01 \x03(\v2\x16.signalbox.v1.EntryRefR\x06pinned\x120\n" +
+	"\ablocked\x18\x02 \x03(\v2\x16.signalbox.v1.EntryRefR\ablocked\x124\n" +
+	"\tpreferred\x18\x03 \x03(\v2\x16.signalbox.v1.EntryRefR\tpreferred\"\x80\x01\n" +
+	"\x15SetPreferencesRequest\x12\x16\n" +
+	"\x06tenant\x18\x01 \x01(\tR\x06tenant\x12\x12\n" +
+	"\x04user\x18\x02 \x01(\tR\x04user\x12;\n" +
+	"\vpreferences\x18\x03 \x01(\v2\x19.signalbox.v1.PreferencesR\vpreferences\"\x87\x01\n" +
+	"\x16SetPreferencesResponse\x12;\n" +
+	"\vpreferences\x18\x01 \x01(\v2\x19.signalbox.v1.PreferencesR\vpreferences\x120\n" +
+	"\aunknown\x18\x02 \x03(\v2\x16.signalbox.v1.EntryRefR\aunknown\"C\n" +
+	"\x15GetPreferencesRequest\x12\x16\n" +
+	"\x06tenant\x18\x01 \x01(\tR\x06tenant\x12\x12\n" +
+	"\x04user\x18\x02 \x01(\tR\x04user\"\x8e\x01\n" +
+	"\x16GetPreferencesResponse\x12;\n" +
+	"\vpreferences\x18\x01 \x01(\v2\x19.signalbox.v1.PreferencesR\vpreferences\x127\n" +
+	"\teffective\x18\x02 \x01(\v2\x19.signalbox.v1.PreferencesR\teffective\"8\n" +
 	"\x13WatchCatalogRequest\x12!\n" +
 	"\fresume_token\x18\x01 \x01(\tR\vresumeToken\"\xe5\x01\n" +
 	"\x14WatchCatalogResponse\x12!\n" +
@@ -1271,13 +1576,15 @@ const file_signalbox_v1_catalog_service_proto_rawDesc = "" +
 	"\x12IMPORT_FORMAT_YAML\x10\x01\x12\x16\n" +
 	"\x12IMPORT_FORMAT_JSON\x10\x02\x12\x17\n" +
 	"\x13IMPORT_FORMAT_JSONL\x10\x03\x12\x1a\n" +
-	"\x16IMPORT_FORMAT_SKILL_MD\x10\x042\x92\x04\n" +
+	"\x16IMPORT_FORMAT_SKILL_MD\x10\x042\xcc\x05\n" +
 	"\x0eCatalogService\x12I\n" +
 	"\bGetEntry\x12\x1d.signalbox.v1.GetEntryRequest\x1a\x1e.signalbox.v1.GetEntryResponse\x12R\n" +
 	"\vListEntries\x12 .signalbox.v1.ListEntriesRequest\x1a!.signalbox.v1.ListEntriesResponse\x12X\n" +
 	"\rUpsertEntries\x12\".signalbox.v1.UpsertEntriesRequest\x1a#.signalbox.v1.UpsertEntriesResponse\x12R\n" +
 	"\vDeleteEntry\x12 .signalbox.v1.DeleteEntryRequest\x1a!.signalbox.v1.DeleteEntryResponse\x12Z\n" +
-	"\rImportEntries\x12\".signalbox.v1.ImportEntriesRequest\x1a#.signalbox.v1.ImportEntriesResponse(\x01\x12W\n" +
+	"\rImportEntries\x12\".signalbox.v1.ImportEntriesRequest\x1a#.signalbox.v1.ImportEntriesResponse(\x01\x12[\n" +
+	"\x0eSetPreferences\x12#.signalbox.v1.SetPreferencesRequest\x1a$.signalbox.v1.SetPreferencesResponse\x12[\n" +
+	"\x0eGetPreferences\x12#.signalbox.v1.GetPreferencesRequest\x1a$.signalbox.v1.GetPreferencesResponse\x12W\n" +
 	"\fWatchCatalog\x12!.signalbox.v1.WatchCatalogRequest\x1a\".signalbox.v1.WatchCatalogResponse0\x01BGZEgithub.com/signalbox-dev/signalbox/clients/go/signalboxpb;signalboxpbb\x06proto3"
 
 var (
@@ -1293,65 +1600,82 @@ func file_signalbox_v1_catalog_service_proto_rawDescGZIP() []byte {
 }
 
 var file_signalbox_v1_catalog_service_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_signalbox_v1_catalog_service_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
+var file_signalbox_v1_catalog_service_proto_msgTypes = make([]protoimpl.MessageInfo, 23)
 var file_signalbox_v1_catalog_service_proto_goTypes = []any{
-	(ImportFormat)(0),             // 0: signalbox.v1.ImportFormat
-	(*GetEntryRequest)(nil),       // 1: signalbox.v1.GetEntryRequest
-	(*GetEntryResponse)(nil),      // 2: signalbox.v1.GetEntryResponse
-	(*ListEntriesRequest)(nil),    // 3: signalbox.v1.ListEntriesRequest
-	(*ListEntriesResponse)(nil),   // 4: signalbox.v1.ListEntriesResponse
-	(*UpsertEntriesRequest)(nil),  // 5: signalbox.v1.UpsertEntriesRequest
-	(*UpsertEntriesResponse)(nil), // 6: signalbox.v1.UpsertEntriesResponse
-	(*DeleteEntryRequest)(nil),    // 7: signalbox.v1.DeleteEntryRequest
-	(*DeleteEntryResponse)(nil),   // 8: signalbox.v1.DeleteEntryResponse
-	(*ImportEntriesRequest)(nil),  // 9: signalbox.v1.ImportEntriesRequest
-	(*ImportHeader)(nil),          // 10: signalbox.v1.ImportHeader
-	(*ImportEntriesResponse)(nil), // 11: signalbox.v1.ImportEntriesResponse
-	(*ImportDiagnostic)(nil),      // 12: signalbox.v1.ImportDiagnostic
-	(*ChangeSummary)(nil),         // 13: signalbox.v1.ChangeSummary
-	(*WatchCatalogRequest)(nil),   // 14: signalbox.v1.WatchCatalogRequest
-	(*WatchCatalogResponse)(nil),  // 15: signalbox.v1.WatchCatalogResponse
-	(*CatalogState)(nil),          // 16: signalbox.v1.CatalogState
-	(*CatalogChange)(nil),         // 17: signalbox.v1.CatalogChange
-	(*WatchClosing)(nil),          // 18: signalbox.v1.WatchClosing
-	(*Entry)(nil),                 // 19: signalbox.v1.Entry
-	(EntryKind)(0),                // 20: signalbox.v1.EntryKind
-	(*EntryRef)(nil),              // 21: signalbox.v1.EntryRef
+	(ImportFormat)(0),              // 0: signalbox.v1.ImportFormat
+	(*GetEntryRequest)(nil),        // 1: signalbox.v1.GetEntryRequest
+	(*GetEntryResponse)(nil),       // 2: signalbox.v1.GetEntryResponse
+	(*ListEntriesRequest)(nil),     // 3: signalbox.v1.ListEntriesRequest
+	(*ListEntriesResponse)(nil),    // 4: signalbox.v1.ListEntriesResponse
+	(*UpsertEntriesRequest)(nil),   // 5: signalbox.v1.UpsertEntriesRequest
+	(*UpsertEntriesResponse)(nil),  // 6: signalbox.v1.UpsertEntriesResponse
+	(*DeleteEntryRequest)(nil),     // 7: signalbox.v1.DeleteEntryRequest
+	(*DeleteEntryResponse)(nil),    // 8: signalbox.v1.DeleteEntryResponse
+	(*ImportEntriesRequest)(nil),   // 9: signalbox.v1.ImportEntriesRequest
+	(*ImportHeader)(nil),           // 10: signalbox.v1.ImportHeader
+	(*ImportEntriesResponse)(nil),  // 11: signalbox.v1.ImportEntriesResponse
+	(*ImportDiagnostic)(nil),       // 12: signalbox.v1.ImportDiagnostic
+	(*ChangeSummary)(nil),          // 13: signalbox.v1.ChangeSummary
+	(*Preferences)(nil),            // 14: signalbox.v1.Preferences
+	(*SetPreferencesRequest)(nil),  // 15: signalbox.v1.SetPreferencesRequest
+	(*SetPreferencesResponse)(nil), // 16: signalbox.v1.SetPreferencesResponse
+	(*GetPreferencesRequest)(nil),  // 17: signalbox.v1.GetPreferencesRequest
+	(*GetPreferencesResponse)(nil), // 18: signalbox.v1.GetPreferencesResponse
+	(*WatchCatalogRequest)(nil),    // 19: signalbox.v1.WatchCatalogRequest
+	(*WatchCatalogResponse)(nil),   // 20: signalbox.v1.WatchCatalogResponse
+	(*CatalogState)(nil),           // 21: signalbox.v1.CatalogState
+	(*CatalogChange)(nil),          // 22: signalbox.v1.CatalogChange
+	(*WatchClosing)(nil),           // 23: signalbox.v1.WatchClosing
+	(*Entry)(nil),                  // 24: signalbox.v1.Entry
+	(EntryKind)(0),                 // 25: signalbox.v1.EntryKind
+	(*EntryRef)(nil),               // 26: signalbox.v1.EntryRef
 }
 var file_signalbox_v1_catalog_service_proto_depIdxs = []int32{
-	19, // 0: signalbox.v1.GetEntryResponse.entry:type_name -> signalbox.v1.Entry
-	20, // 1: signalbox.v1.ListEntriesRequest.kind:type_name -> signalbox.v1.EntryKind
-	19, // 2: signalbox.v1.ListEntriesResponse.entries:type_name -> signalbox.v1.Entry
-	19, // 3: signalbox.v1.UpsertEntriesRequest.entries:type_name -> signalbox.v1.Entry
+	24, // 0: signalbox.v1.GetEntryResponse.entry:type_name -> signalbox.v1.Entry
+	25, // 1: signalbox.v1.ListEntriesRequest.kind:type_name -> signalbox.v1.EntryKind
+	24, // 2: signalbox.v1.ListEntriesResponse.entries:type_name -> signalbox.v1.Entry
+	24, // 3: signalbox.v1.UpsertEntriesRequest.entries:type_name -> signalbox.v1.Entry
 	13, // 4: signalbox.v1.UpsertEntriesResponse.summary:type_name -> signalbox.v1.ChangeSummary
 	13, // 5: signalbox.v1.DeleteEntryResponse.summary:type_name -> signalbox.v1.ChangeSummary
 	10, // 6: signalbox.v1.ImportEntriesRequest.header:type_name -> signalbox.v1.ImportHeader
 	0,  // 7: signalbox.v1.ImportHeader.format:type_name -> signalbox.v1.ImportFormat
-	20, // 8: signalbox.v1.ImportHeader.kind:type_name -> signalbox.v1.EntryKind
+	25, // 8: signalbox.v1.ImportHeader.kind:type_name -> signalbox.v1.EntryKind
 	13, // 9: signalbox.v1.ImportEntriesResponse.summary:type_name -> signalbox.v1.ChangeSummary
 	12, // 10: signalbox.v1.ImportEntriesResponse.diagnostics:type_name -> signalbox.v1.ImportDiagnostic
-	16, // 11: signalbox.v1.WatchCatalogResponse.state:type_name -> signalbox.v1.CatalogState
-	17, // 12: signalbox.v1.WatchCatalogResponse.change:type_name -> signalbox.v1.CatalogChange
-	18, // 13: signalbox.v1.WatchCatalogResponse.closing:type_name -> signalbox.v1.WatchClosing
-	21, // 14: signalbox.v1.CatalogChange.upserted:type_name -> signalbox.v1.EntryRef
-	21, // 15: signalbox.v1.CatalogChange.deleted:type_name -> signalbox.v1.EntryRef
-	1,  // 16: signalbox.v1.CatalogService.GetEntry:input_type -> signalbox.v1.GetEntryRequest
-	3,  // 17: signalbox.v1.CatalogService.ListEntries:input_type -> signalbox.v1.ListEntriesRequest
-	5,  // 18: signalbox.v1.CatalogService.UpsertEntries:input_type -> signalbox.v1.UpsertEntriesRequest
-	7,  // 19: signalbox.v1.CatalogService.DeleteEntry:input_type -> signalbox.v1.DeleteEntryRequest
-	9,  // 20: signalbox.v1.CatalogService.ImportEntries:input_type -> signalbox.v1.ImportEntriesRequest
-	14, // 21: signalbox.v1.CatalogService.WatchCatalog:input_type -> signalbox.v1.WatchCatalogRequest
-	2,  // 22: signalbox.v1.CatalogService.GetEntry:output_type -> signalbox.v1.GetEntryResponse
-	4,  // 23: signalbox.v1.CatalogService.ListEntries:output_type -> signalbox.v1.ListEntriesResponse
-	6,  // 24: signalbox.v1.CatalogService.UpsertEntries:output_type -> signalbox.v1.UpsertEntriesResponse
-	8,  // 25: signalbox.v1.CatalogService.DeleteEntry:output_type -> signalbox.v1.DeleteEntryResponse
-	11, // 26: signalbox.v1.CatalogService.ImportEntries:output_type -> signalbox.v1.ImportEntriesResponse
-	15, // 27: signalbox.v1.CatalogService.WatchCatalog:output_type -> signalbox.v1.WatchCatalogResponse
-	22, // [22:28] is the sub-list for method output_type
-	16, // [16:22] is the sub-list for method input_type
-	16, // [16:16] is the sub-list for extension type_name
-	16, // [16:16] is the sub-list for extension extendee
-	0,  // [0:16] is the sub-list for field type_name
+	26, // 11: signalbox.v1.Preferences.pinned:type_name -> signalbox.v1.EntryRef
+	26, // 12: signalbox.v1.Preferences.blocked:type_name -> signalbox.v1.EntryRef
+	26, // 13: signalbox.v1.Preferences.preferred:type_name -> signalbox.v1.EntryRef
+	14, // 14: signalbox.v1.SetPreferencesRequest.preferences:type_name -> signalbox.v1.Preferences
+	14, // 15: signalbox.v1.SetPreferencesResponse.preferences:type_name -> signalbox.v1.Preferences
+	26, // 16: signalbox.v1.SetPreferencesResponse.unknown:type_name -> signalbox.v1.EntryRef
+	14, // 17: signalbox.v1.GetPreferencesResponse.preferences:type_name -> signalbox.v1.Preferences
+	14, // 18: signalbox.v1.GetPreferencesResponse.effective:type_name -> signalbox.v1.Preferences
+	21, // 19: signalbox.v1.WatchCatalogResponse.state:type_name -> signalbox.v1.CatalogState
+	22, // 20: signalbox.v1.WatchCatalogResponse.change:type_name -> signalbox.v1.CatalogChange
+	23, // 21: signalbox.v1.WatchCatalogResponse.closing:type_name -> signalbox.v1.WatchClosing
+	26, // 22: signalbox.v1.CatalogChange.upserted:type_name -> signalbox.v1.EntryRef
+	26, // 23: signalbox.v1.CatalogChange.deleted:type_name -> signalbox.v1.EntryRef
+	1,  // 24: signalbox.v1.CatalogService.GetEntry:input_type -> signalbox.v1.GetEntryRequest
+	3,  // 25: signalbox.v1.CatalogService.ListEntries:input_type -> signalbox.v1.ListEntriesRequest
+	5,  // 26: signalbox.v1.CatalogService.UpsertEntries:input_type -> signalbox.v1.UpsertEntriesRequest
+	7,  // 27: signalbox.v1.CatalogService.DeleteEntry:input_type -> signalbox.v1.DeleteEntryRequest
+	9,  // 28: signalbox.v1.CatalogService.ImportEntries:input_type -> signalbox.v1.ImportEntriesRequest
+	15, // 29: signalbox.v1.CatalogService.SetPreferences:input_type -> signalbox.v1.SetPreferencesRequest
+	17, // 30: signalbox.v1.CatalogService.GetPreferences:input_type -> signalbox.v1.GetPreferencesRequest
+	19, // 31: signalbox.v1.CatalogService.WatchCatalog:input_type -> signalbox.v1.WatchCatalogRequest
+	2,  // 32: signalbox.v1.CatalogService.GetEntry:output_type -> signalbox.v1.GetEntryResponse
+	4,  // 33: signalbox.v1.CatalogService.ListEntries:output_type -> signalbox.v1.ListEntriesResponse
+	6,  // 34: signalbox.v1.CatalogService.UpsertEntries:output_type -> signalbox.v1.UpsertEntriesResponse
+	8,  // 35: signalbox.v1.CatalogService.DeleteEntry:output_type -> signalbox.v1.DeleteEntryResponse
+	11, // 36: signalbox.v1.CatalogService.ImportEntries:output_type -> signalbox.v1.ImportEntriesResponse
+	16, // 37: signalbox.v1.CatalogService.SetPreferences:output_type -> signalbox.v1.SetPreferencesResponse
+	18, // 38: signalbox.v1.CatalogService.GetPreferences:output_type -> signalbox.v1.GetPreferencesResponse
+	20, // 39: signalbox.v1.CatalogService.WatchCatalog:output_type -> signalbox.v1.WatchCatalogResponse
+	32, // [32:40] is the sub-list for method output_type
+	24, // [24:32] is the sub-list for method input_type
+	24, // [24:24] is the sub-list for extension type_name
+	24, // [24:24] is the sub-list for extension extendee
+	0,  // [0:24] is the sub-list for field type_name
 }
 
 func init() { file_signalbox_v1_catalog_service_proto_init() }
@@ -1364,7 +1688,7 @@ func file_signalbox_v1_catalog_service_proto_init() {
 		(*ImportEntriesRequest_Header)(nil),
 		(*ImportEntriesRequest_Chunk)(nil),
 	}
-	file_signalbox_v1_catalog_service_proto_msgTypes[14].OneofWrappers = []any{
+	file_signalbox_v1_catalog_service_proto_msgTypes[19].OneofWrappers = []any{
 		(*WatchCatalogResponse_State)(nil),
 		(*WatchCatalogResponse_Change)(nil),
 		(*WatchCatalogResponse_Closing)(nil),
@@ -1375,7 +1699,7 @@ func file_signalbox_v1_catalog_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_signalbox_v1_catalog_service_proto_rawDesc), len(file_signalbox_v1_catalog_service_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   18,
+			NumMessages:   23,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

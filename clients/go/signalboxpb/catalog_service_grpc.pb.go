@@ -19,12 +19,14 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	CatalogService_GetEntry_FullMethodName      = "/signalbox.v1.CatalogService/GetEntry"
-	CatalogService_ListEntries_FullMethodName   = "/signalbox.v1.CatalogService/ListEntries"
-	CatalogService_UpsertEntries_FullMethodName = "/signalbox.v1.CatalogService/UpsertEntries"
-	CatalogService_DeleteEntry_FullMethodName   = "/signalbox.v1.CatalogService/DeleteEntry"
-	CatalogService_ImportEntries_FullMethodName = "/signalbox.v1.CatalogService/ImportEntries"
-	CatalogService_WatchCatalog_FullMethodName  = "/signalbox.v1.CatalogService/WatchCatalog"
+	CatalogService_GetEntry_FullMethodName       = "/signalbox.v1.CatalogService/GetEntry"
+	CatalogService_ListEntries_FullMethodName    = "/signalbox.v1.CatalogService/ListEntries"
+	CatalogService_UpsertEntries_FullMethodName  = "/signalbox.v1.CatalogService/UpsertEntries"
+	CatalogService_DeleteEntry_FullMethodName    = "/signalbox.v1.CatalogService/DeleteEntry"
+	CatalogService_ImportEntries_FullMethodName  = "/signalbox.v1.CatalogService/ImportEntries"
+	CatalogService_SetPreferences_FullMethodName = "/signalbox.v1.CatalogService/SetPreferences"
+	CatalogService_GetPreferences_FullMethodName = "/signalbox.v1.CatalogService/GetPreferences"
+	CatalogService_WatchCatalog_FullMethodName   = "/signalbox.v1.CatalogService/WatchCatalog"
 )
 
 // CatalogServiceClient is the client API for CatalogService service.
@@ -43,6 +45,10 @@ type CatalogServiceClient interface {
 	DeleteEntry(ctx context.Context, in *DeleteEntryRequest, opts ...grpc.CallOption) (*DeleteEntryResponse, error)
 	// Reads one catalogue document sent in pieces: a header first, then the bytes. All or none.
 	ImportEntries(ctx context.Context, opts ...grpc.CallOption) (grpc.ClientStreamingClient[ImportEntriesRequest, ImportEntriesResponse], error)
+	// Replaces the preferences of a tenant or of one of its users.
+	SetPreferences(ctx context.Context, in *SetPreferencesRequest, opts ...grpc.CallOption) (*SetPreferencesResponse, error)
+	// The preferences of a tenant or user, and what holds for its calls.
+	GetPreferences(ctx context.Context, in *GetPreferencesRequest, opts ...grpc.CallOption) (*GetPreferencesResponse, error)
 	// Says what changes from now on, or from a resume token on.
 	WatchCatalog(ctx context.Context, in *WatchCatalogRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchCatalogResponse], error)
 }
@@ -108,6 +114,26 @@ func (c *catalogServiceClient) ImportEntries(ctx context.Context, opts ...grpc.C
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type CatalogService_ImportEntriesClient = grpc.ClientStreamingClient[ImportEntriesRequest, ImportEntriesResponse]
 
+func (c *catalogServiceClient) SetPreferences(ctx context.Context, in *SetPreferencesRequest, opts ...grpc.CallOption) (*SetPreferencesResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(SetPreferencesResponse)
+	err := c.cc.Invoke(ctx, CatalogService_SetPreferences_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *catalogServiceClient) GetPreferences(ctx context.Context, in *GetPreferencesRequest, opts ...grpc.CallOption) (*GetPreferencesResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GetPreferencesResponse)
+	err := c.cc.Invoke(ctx, CatalogService_GetPreferences_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *catalogServiceClient) WatchCatalog(ctx context.Context, in *WatchCatalogRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchCatalogResponse], error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	stream, err := c.cc.NewStream(ctx, &CatalogService_ServiceDesc.Streams[1], CatalogService_WatchCatalog_FullMethodName, cOpts...)
@@ -143,6 +169,10 @@ type CatalogServiceServer interface {
 	DeleteEntry(context.Context, *DeleteEntryRequest) (*DeleteEntryResponse, error)
 	// Reads one catalogue document sent in pieces: a header first, then the bytes. All or none.
 	ImportEntries(grpc.ClientStreamingServer[ImportEntriesRequest, ImportEntriesResponse]) error
+	// Replaces the preferences of a tenant or of one of its users.
+	SetPreferences(context.Context, *SetPreferencesRequest) (*SetPreferencesResponse, error)
+	// The preferences of a tenant or user, and what holds for its calls.
+	GetPreferences(context.Context, *GetPreferencesRequest) (*GetPreferencesResponse, error)
 	// Says what changes from now on, or from a resume token on.
 	WatchCatalog(*WatchCatalogRequest, grpc.ServerStreamingServer[WatchCatalogResponse]) error
 	mustEmbedUnimplementedCatalogServiceServer()
@@ -169,6 +199,12 @@ func (UnimplementedCatalogServiceServer) DeleteEntry(context.Context, *DeleteEnt
 }
 func (UnimplementedCatalogServiceServer) ImportEntries(grpc.ClientStreamingServer[ImportEntriesRequest, ImportEntriesResponse]) error {
 	return status.Error(codes.Unimplemented, "method ImportEntries not implemented")
+}
+func (UnimplementedCatalogServiceServer) SetPreferences(context.Context, *SetPreferencesRequest) (*SetPreferencesResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method SetPreferences not implemented")
+}
+func (UnimplementedCatalogServiceServer) GetPreferences(context.Context, *GetPreferencesRequest) (*GetPreferencesResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetPreferences not implemented")
 }
 func (UnimplementedCatalogServiceServer) WatchCatalog(*WatchCatalogRequest, grpc.ServerStreamingServer[WatchCatalogResponse]) error {
 	return status.Error(codes.Unimplemented, "method WatchCatalog not implemented")
@@ -273,6 +309,42 @@ func _CatalogService_ImportEntries_Handler(srv interface{}, stream grpc.ServerSt
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type CatalogService_ImportEntriesServer = grpc.ClientStreamingServer[ImportEntriesRequest, ImportEntriesResponse]
 
+func _CatalogService_SetPreferences_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(SetPreferencesRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(CatalogServiceServer).SetPreferences(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: CatalogService_SetPreferences_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(CatalogServiceServer).SetPreferences(ctx, req.(*SetPreferencesRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _CatalogService_GetPreferences_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetPreferencesRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(CatalogServiceServer).GetPreferences(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: CatalogService_GetPreferences_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(CatalogServiceServer).GetPreferences(ctx, req.(*GetPreferencesRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _CatalogService_WatchCatalog_Handler(srv interface{}, stream grpc.ServerStream) error {
 	m := new(WatchCatalogRequest)
 	if err := stream.RecvMsg(m); err != nil {
@@ -306,6 +378,14 @@ var CatalogService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "DeleteEntry",
 			Handler:    _CatalogService_DeleteEntry_Handler,
+		},
+		{
+			MethodName: "SetPreferences",
+			Handler:    _CatalogService_SetPreferences_Handler,
+		},
+		{
+			MethodName: "GetPreferences",
+			Handler:    _CatalogService_GetPreferences_Handler,
 		},
 	},
 	Streams: []grpc.StreamDesc{

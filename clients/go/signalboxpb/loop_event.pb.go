@@ -688,8 +688,10 @@ type PreHydrationComplete struct {
 	// Of those, resolved.
 	ResolvedCount int32 `protobuf:"varint,2,opt,name=resolved_count,json=resolvedCount,proto3" json:"resolved_count,omitempty"`
 	// Tokens of context that they came to.
-	TokenCount    int64                `protobuf:"varint,3,opt,name=token_count,json=tokenCount,proto3" json:"token_count,omitempty"`
-	Duration      *durationpb.Duration `protobuf:"bytes,4,opt,name=duration,proto3" json:"duration,omitempty"`
+	TokenCount int64                `protobuf:"varint,3,opt,name=token_count,json=tokenCount,proto3" json:"token_count,omitempty"`
+	Duration   *durationpb.Duration `protobuf:"bytes,4,opt,name=duration,proto3" json:"duration,omitempty"`
+	// Of the references, those that could not be resolved.
+	FailedCount   int32 `protobuf:"varint,5,opt,name=failed_count,json=failedCount,proto3" json:"failed_count,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -750,6 +752,13 @@ func (x *PreHydrationComplete) GetDuration() *durationpb.Duration {
 		return x.Duration
 	}
 	return nil
+}
+
+func (x *PreHydrationComplete) GetFailedCount() int32 {
+	if x != nil {
+		return x.FailedCount
+	}
+	return 0
 }
 
 // The model answered.
@@ -1588,10 +1597,18 @@ type RoutedRequest struct {
 	Limit    int32                  `protobuf:"varint,2,opt,name=limit,proto3" json:"limit,omitempty"`
 	MinScore float64                `protobuf:"fixed64,3,opt,name=min_score,json=minScore,proto3" json:"min_score,omitempty"`
 	// "lexical", "semantic" or "hybrid".
-	Mode          string `protobuf:"bytes,4,opt,name=mode,proto3" json:"mode,omitempty"`
-	NoCommands    bool   `protobuf:"varint,5,opt,name=no_commands,json=noCommands,proto3" json:"no_commands,omitempty"`
-	NoTools       bool   `protobuf:"varint,6,opt,name=no_tools,json=noTools,proto3" json:"no_tools,omitempty"`
-	NoSkills      bool   `protobuf:"varint,7,opt,name=no_skills,json=noSkills,proto3" json:"no_skills,omitempty"`
+	Mode       string `protobuf:"bytes,4,opt,name=mode,proto3" json:"mode,omitempty"`
+	NoCommands bool   `protobuf:"varint,5,opt,name=no_commands,json=noCommands,proto3" json:"no_commands,omitempty"`
+	NoTools    bool   `protobuf:"varint,6,opt,name=no_tools,json=noTools,proto3" json:"no_tools,omitempty"`
+	NoSkills   bool   `protobuf:"varint,7,opt,name=no_skills,json=noSkills,proto3" json:"no_skills,omitempty"`
+	// What was said before, as far as it was read.
+	Context string `protobuf:"bytes,8,opt,name=context,proto3" json:"context,omitempty"`
+	// Whose preferences counted, and these.
+	Tenant        string      `protobuf:"bytes,10,opt,name=tenant,proto3" json:"tenant,omitempty"`
+	User          string      `protobuf:"bytes,11,opt,name=user,proto3" json:"user,omitempty"`
+	Pinned        []*EntryRef `protobuf:"bytes,12,rep,name=pinned,proto3" json:"pinned,omitempty"`
+	Blocked       []*EntryRef `protobuf:"bytes,13,rep,name=blocked,proto3" json:"blocked,omitempty"`
+	Preferred     []*EntryRef `protobuf:"bytes,14,rep,name=preferred,proto3" json:"preferred,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1673,6 +1690,48 @@ func (x *RoutedRequest) GetNoSkills() bool {
 		return x.NoSkills
 	}
 	return false
+}
+
+func (x *RoutedRequest) GetContext() string {
+	if x != nil {
+		return x.Context
+	}
+	return ""
+}
+
+func (x *RoutedRequest) GetTenant() string {
+	if x != nil {
+		return x.Tenant
+	}
+	return ""
+}
+
+func (x *RoutedRequest) GetUser() string {
+	if x != nil {
+		return x.User
+	}
+	return ""
+}
+
+func (x *RoutedRequest) GetPinned() []*EntryRef {
+	if x != nil {
+		return x.Pinned
+	}
+	return nil
+}
+
+func (x *RoutedRequest) GetBlocked() []*EntryRef {
+	if x != nil {
+		return x.Blocked
+	}
+	return nil
+}
+
+func (x *RoutedRequest) GetPreferred() []*EntryRef {
+	if x != nil {
+		return x.Preferred
+	}
+	return nil
 }
 
 type RoutedMatch struct {
@@ -1986,13 +2045,14 @@ const file_signalbox_v1_loop_event_proto_rawDesc = "" +
 	"\x05tools\x18\x02 \x03(\tR\x05tools\x12\x16\n" +
 	"\x06config\x18\x03 \x01(\tR\x06config\x12$\n" +
 	"\x0eparent_loop_id\x18\x04 \x01(\tR\fparentLoopId\x12)\n" +
-	"\x10delegation_depth\x18\x05 \x01(\x05R\x0fdelegationDepth\"\xbe\x01\n" +
+	"\x10delegation_depth\x18\x05 \x01(\x05R\x0fdelegationDepth\"\xe1\x01\n" +
 	"\x14PreHydrationComplete\x12'\n" +
 	"\x0freference_count\x18\x01 \x01(\x05R\x0ereferenceCount\x12%\n" +
 	"\x0eresolved_count\x18\x02 \x01(\x05R\rresolvedCount\x12\x1f\n" +
 	"\vtoken_count\x18\x03 \x01(\x03R\n" +
 	"tokenCount\x125\n" +
-	"\bduration\x18\x04 \x01(\v2\x19.google.protobuf.DurationR\bduration\"\xa0\x01\n" +
+	"\bduration\x18\x04 \x01(\v2\x19.google.protobuf.DurationR\bduration\x12!\n" +
+	"\ffailed_count\x18\x05 \x01(\x05R\vfailedCount\"\xa0\x01\n" +
 	"\x11ReasoningComplete\x12\x1c\n" +
 	"\titeration\x18\x01 \x01(\x05R\titeration\x12.\n" +
 	"\aactions\x18\x02 \x03(\v2\x14.signalbox.v1.ActionR\aactions\x12)\n" +
@@ -2055,7 +2115,7 @@ const file_signalbox_v1_loop_event_proto_rawDesc = "" +
 	" \x01(\x01R\x0facceptThreshold\x123\n" +
 	"\amatches\x18\v \x03(\v2\x19.signalbox.v1.RoutedMatchR\amatches\x12\x1a\n" +
 	"\bdegraded\x18\f \x03(\tR\bdegraded\x12\x19\n" +
-	"\bagent_id\x18\r \x01(\tR\aagentId\"\xc7\x01\n" +
+	"\bagent_id\x18\r \x01(\tR\aagentId\"\xa5\x03\n" +
 	"\rRoutedRequest\x12\x16\n" +
 	"\x06prompt\x18\x01 \x01(\tR\x06prompt\x12\x14\n" +
 	"\x05limit\x18\x02 \x01(\x05R\x05limit\x12\x1b\n" +
@@ -2064,7 +2124,14 @@ const file_signalbox_v1_loop_event_proto_rawDesc = "" +
 	"\vno_commands\x18\x05 \x01(\bR\n" +
 	"noCommands\x12\x19\n" +
 	"\bno_tools\x18\x06 \x01(\bR\anoTools\x12\x1b\n" +
-	"\tno_skills\x18\a \x01(\bR\bnoSkills\"v\n" +
+	"\tno_skills\x18\a \x01(\bR\bnoSkills\x12\x18\n" +
+	"\acontext\x18\b \x01(\tR\acontext\x12\x16\n" +
+	"\x06tenant\x18\n" +
+	" \x01(\tR\x06tenant\x12\x12\n" +
+	"\x04user\x18\v \x01(\tR\x04user\x12.\n" +
+	"\x06pinned\x18\f \x03(\v2\x16.signalbox.v1.EntryRefR\x06pinned\x120\n" +
+	"\ablocked\x18\r \x03(\v2\x16.signalbox.v1.EntryRefR\ablocked\x124\n" +
+	"\tpreferred\x18\x0e \x03(\v2\x16.signalbox.v1.EntryRefR\tpreferred\"v\n" +
 	"\vRoutedMatch\x12,\n" +
 	"\x05entry\x18\x01 \x01(\v2\x16.signalbox.v1.EntryRefR\x05entry\x12\x14\n" +
 	"\x05score\x18\x02 \x01(\x01R\x05score\x12#\n" +
@@ -2191,16 +2258,19 @@ var file_signalbox_v1_loop_event_proto_depIdxs = []int32{
 	1,  // 20: signalbox.v1.RecoveryTriggered.strategy:type_name -> signalbox.v1.RecoveryStrategy
 	18, // 21: signalbox.v1.RouteDecided.request:type_name -> signalbox.v1.RoutedRequest
 	19, // 22: signalbox.v1.RouteDecided.matches:type_name -> signalbox.v1.RoutedMatch
-	25, // 23: signalbox.v1.RoutedMatch.entry:type_name -> signalbox.v1.EntryRef
-	25, // 24: signalbox.v1.FeedbackRecorded.entry:type_name -> signalbox.v1.EntryRef
-	2,  // 25: signalbox.v1.Terminated.reason:type_name -> signalbox.v1.TerminationReason
-	9,  // 26: signalbox.v1.Terminated.total_usage:type_name -> signalbox.v1.Usage
-	24, // 27: signalbox.v1.Terminated.duration:type_name -> google.protobuf.Duration
-	28, // [28:28] is the sub-list for method output_type
-	28, // [28:28] is the sub-list for method input_type
-	28, // [28:28] is the sub-list for extension type_name
-	28, // [28:28] is the sub-list for extension extendee
-	0,  // [0:28] is the sub-list for field type_name
+	25, // 23: signalbox.v1.RoutedRequest.pinned:type_name -> signalbox.v1.EntryRef
+	25, // 24: signalbox.v1.RoutedRequest.blocked:type_name -> signalbox.v1.EntryRef
+	25, // 25: signalbox.v1.RoutedRequest.preferred:type_name -> signalbox.v1.EntryRef
+	25, // 26: signalbox.v1.RoutedMatch.entry:type_name -> signalbox.v1.EntryRef
+	25, // 27: signalbox.v1.FeedbackRecorded.entry:type_name -> signalbox.v1.EntryRef
+	2,  // 28: signalbox.v1.Terminated.reason:type_name -> signalbox.v1.TerminationReason
+	9,  // 29: signalbox.v1.Terminated.total_usage:type_name -> signalbox.v1.Usage
+	24, // 30: signalbox.v1.Terminated.duration:type_name -> google.protobuf.Duration
+	31, // [31:31] is the sub-list for method output_type
+	31, // [31:31] is the sub-list for method input_type
+	31, // [31:31] is the sub-list for extension type_name
+	31, // [31:31] is the sub-list for extension extendee
+	0,  // [0:31] is the sub-list for field type_name
 }
 
 func init() { file_signalbox_v1_loop_event_proto_init() }

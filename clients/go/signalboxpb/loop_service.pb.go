@@ -245,6 +245,155 @@ func (GuardDecision) EnumDescriptor() ([]byte, []int) {
 	return file_signalbox_v1_loop_service_proto_rawDescGZIP(), []int{3}
 }
 
+type ReferenceStatus int32
+
+const (
+	ReferenceStatus_REFERENCE_STATUS_UNSPECIFIED ReferenceStatus = 0
+	// Its content is in the message, whole or cut.
+	ReferenceStatus_REFERENCE_STATUS_RESOLVED ReferenceStatus = 1
+	ReferenceStatus_REFERENCE_STATUS_FAILED   ReferenceStatus = 2
+	// Nothing resolves its type.
+	ReferenceStatus_REFERENCE_STATUS_NO_RESOLVER ReferenceStatus = 3
+	// There were too many references, or too few tokens.
+	ReferenceStatus_REFERENCE_STATUS_OVER_BUDGET ReferenceStatus = 4
+)
+
+// Enum value maps for ReferenceStatus.
+var (
+	ReferenceStatus_name = map[int32]string{
+		0: "REFERENCE_STATUS_UNSPECIFIED",
+		1: "REFERENCE_STATUS_RESOLVED",
+		2: "REFERENCE_STATUS_FAILED",
+		3: "REFERENCE_STATUS_NO_RESOLVER",
+		4: "REFERENCE_STATUS_OVER_BUDGET",
+	}
+	ReferenceStatus_value = map[string]int32{
+		"REFERENCE_STATUS_UNSPECIFIED": 0,
+		"REFERENCE_STATUS_RESOLVED":    1,
+		"REFERENCE_STATUS_FAILED":      2,
+		"REFERENCE_STATUS_NO_RESOLVER": 3,
+		"REFERENCE_STATUS_OVER_BUDGET": 4,
+	}
+)
+
+func (x ReferenceStatus) Enum() *ReferenceStatus {
+	p := new(ReferenceStatus)
+	*p = x
+	return p
+}
+
+func (x ReferenceStatus) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (ReferenceStatus) Descriptor() protoreflect.EnumDescriptor {
+	return file_signalbox_v1_loop_service_proto_enumTypes[4].Descriptor()
+}
+
+func (ReferenceStatus) Type() protoreflect.EnumType {
+	return &file_signalbox_v1_loop_service_proto_enumTypes[4]
+}
+
+func (x ReferenceStatus) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use ReferenceStatus.Descriptor instead.
+func (ReferenceStatus) EnumDescriptor() ([]byte, []int) {
+	return file_signalbox_v1_loop_service_proto_rawDescGZIP(), []int{4}
+}
+
+// Why a reference could not be resolved.
+type ReferenceFailure int32
+
+const (
+	ReferenceFailure_REFERENCE_FAILURE_UNSPECIFIED ReferenceFailure = 0
+	ReferenceFailure_REFERENCE_FAILURE_TIMEOUT     ReferenceFailure = 1
+	// By the tool profile, or by the operator.
+	ReferenceFailure_REFERENCE_FAILURE_TOOL_EXCLUDED ReferenceFailure = 2
+	// By the orchestrator.
+	ReferenceFailure_REFERENCE_FAILURE_POLICY_DENIED ReferenceFailure = 3
+	// The orchestrator's tool failed, or nobody answered.
+	ReferenceFailure_REFERENCE_FAILURE_TOOL_FAILED ReferenceFailure = 4
+	// It is nothing that this tool can resolve.
+	ReferenceFailure_REFERENCE_FAILURE_UNSUPPORTED    ReferenceFailure = 5
+	ReferenceFailure_REFERENCE_FAILURE_SCHEME_REFUSED ReferenceFailure = 6
+	// The address may not be connected to: private, loopback, link-local and the like.
+	ReferenceFailure_REFERENCE_FAILURE_ADDRESS_REFUSED    ReferenceFailure = 7
+	ReferenceFailure_REFERENCE_FAILURE_TOO_MANY_REDIRECTS ReferenceFailure = 8
+	ReferenceFailure_REFERENCE_FAILURE_NETWORK            ReferenceFailure = 9
+	ReferenceFailure_REFERENCE_FAILURE_HTTP_STATUS        ReferenceFailure = 10
+	ReferenceFailure_REFERENCE_FAILURE_TOO_LARGE          ReferenceFailure = 11
+	ReferenceFailure_REFERENCE_FAILURE_NOT_TEXT           ReferenceFailure = 12
+	ReferenceFailure_REFERENCE_FAILURE_OUTSIDE_ROOTS      ReferenceFailure = 13
+	ReferenceFailure_REFERENCE_FAILURE_NOT_FOUND          ReferenceFailure = 14
+)
+
+// Enum value maps for ReferenceFailure.
+var (
+	ReferenceFailure_name = map[int32]string{
+		0:  "REFERENCE_FAILURE_UNSPECIFIED",
+		1:  "REFERENCE_FAILURE_TIMEOUT",
+		2:  "REFERENCE_FAILURE_TOOL_EXCLUDED",
+		3:  "REFERENCE_FAILURE_POLICY_DENIED",
+		4:  "REFERENCE_FAILURE_TOOL_FAILED",
+		5:  "REFERENCE_FAILURE_UNSUPPORTED",
+		6:  "REFERENCE_FAILURE_SCHEME_REFUSED",
+		7:  "REFERENCE_FAILURE_ADDRESS_REFUSED",
+		8:  "REFERENCE_FAILURE_TOO_MANY_REDIRECTS",
+		9:  "REFERENCE_FAILURE_NETWORK",
+		10: "REFERENCE_FAILURE_HTTP_STATUS",
+		11: "REFERENCE_FAILURE_TOO_LARGE",
+		12: "REFERENCE_FAILURE_NOT_TEXT",
+		13: "REFERENCE_FAILURE_OUTSIDE_ROOTS",
+		14: "REFERENCE_FAILURE_NOT_FOUND",
+	}
+	ReferenceFailure_value = map[string]int32{
+		"REFERENCE_FAILURE_UNSPECIFIED":        0,
+		"REFERENCE_FAILURE_TIMEOUT":            1,
+		"REFERENCE_FAILURE_TOOL_EXCLUDED":      2,
+		"REFERENCE_FAILURE_POLICY_DENIED":      3,
+		"REFERENCE_FAILURE_TOOL_FAILED":        4,
+		"REFERENCE_FAILURE_UNSUPPORTED":        5,
+		"REFERENCE_FAILURE_SCHEME_REFUSED":     6,
+		"REFERENCE_FAILURE_ADDRESS_REFUSED":    7,
+		"REFERENCE_FAILURE_TOO_MANY_REDIRECTS": 8,
+		"REFERENCE_FAILURE_NETWORK":            9,
+		"REFERENCE_FAILURE_HTTP_STATUS":        10,
+		"REFERENCE_FAILURE_TOO_LARGE":          11,
+		"REFERENCE_FAILURE_NOT_TEXT":           12,
+		"REFERENCE_FAILURE_OUTSIDE_ROOTS":      13,
+		"REFERENCE_FAILURE_NOT_FOUND":          14,
+	}
+)
+
+func (x ReferenceFailure) Enum() *ReferenceFailure {
+	p := new(ReferenceFailure)
+	*p = x
+	return p
+}
+
+func (x ReferenceFailure) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (ReferenceFailure) Descriptor() protoreflect.EnumDescriptor {
+	return file_signalbox_v1_loop_service_proto_enumTypes[5].Descriptor()
+}
+
+func (ReferenceFailure) Type() protoreflect.EnumType {
+	return &file_signalbox_v1_loop_service_proto_enumTypes[5]
+}
+
+func (x ReferenceFailure) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use ReferenceFailure.Descriptor instead.
+func (ReferenceFailure) EnumDescriptor() ([]byte, []int) {
+	return file_signalbox_v1_loop_service_proto_rawDescGZIP(), []int{5}
+}
+
 // What a loop may use, and how it is watched. What is absent has its default.
 type LoopConfig struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -863,10 +1012,14 @@ func (x *StepIteration) GetOnLimitReached() LimitAction {
 	return LimitAction_LIMIT_ACTION_UNSPECIFIED
 }
 
+// A type of reference besides url, file, issue and pr.
 type ReferencePattern struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	RefType       string                 `protobuf:"bytes,1,opt,name=ref_type,json=refType,proto3" json:"ref_type,omitempty"`
-	Pattern       string                 `protobuf:"bytes,2,opt,name=pattern,proto3" json:"pattern,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Required.
+	RefType string `protobuf:"bytes,1,opt,name=ref_type,json=refType,proto3" json:"ref_type,omitempty"`
+	// Required. A regular expression (RE2 syntax, as of Rust's regex). If it has exactly one
+	// group, the group is the value, else all that it finds.
+	Pattern       string `protobuf:"bytes,2,opt,name=pattern,proto3" json:"pattern,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -918,13 +1071,14 @@ func (x *ReferencePattern) GetPattern() string {
 type PreHydration struct {
 	state          protoimpl.MessageState `protogen:"open.v1"`
 	CustomPatterns []*ReferencePattern    `protobuf:"bytes,1,rep,name=custom_patterns,json=customPatterns,proto3" json:"custom_patterns,omitempty"`
-	// Type of a reference, and the tool that resolves it.
+	// Type of a reference, and the tool that resolves it: `builtin:http`, `builtin:file`, or one
+	// of the orchestrator's. A type without a tool is not resolved.
 	ResolutionTools map[string]string `protobuf:"bytes,2,rep,name=resolution_tools,json=resolutionTools,proto3" json:"resolution_tools,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	// 15 s.
+	// In all: 15 s.
 	Timeout *durationpb.Duration `protobuf:"bytes,3,opt,name=timeout,proto3" json:"timeout,omitempty"`
-	// 10.
+	// 10; those that appear first.
 	MaxReferences *int32 `protobuf:"varint,4,opt,name=max_references,json=maxReferences,proto3,oneof" json:"max_references,omitempty"`
-	// 4,000.
+	// Of the message, with its marker and headers: 4,000.
 	MaxContextTokens *int32 `protobuf:"varint,5,opt,name=max_context_tokens,json=maxContextTokens,proto3,oneof" json:"max_context_tokens,omitempty"`
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache
@@ -3303,6 +3457,870 @@ func (x *RefusedMessage) GetDetail() string {
 	return ""
 }
 
+type ExtractReferencesRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Up to 1 MiB.
+	Text           string              `protobuf:"bytes,1,opt,name=text,proto3" json:"text,omitempty"`
+	CustomPatterns []*ReferencePattern `protobuf:"bytes,2,rep,name=custom_patterns,json=customPatterns,proto3" json:"custom_patterns,omitempty"`
+	// Fenced code is skipped otherwise.
+	IncludeFencedCode bool `protobuf:"varint,3,opt,name=include_fenced_code,json=includeFencedCode,proto3" json:"include_fenced_code,omitempty"`
+	unknownFields     protoimpl.UnknownFields
+	sizeCache         protoimpl.SizeCache
+}
+
+func (x *ExtractReferencesRequest) Reset() {
+	*x = ExtractReferencesRequest{}
+	mi := &file_signalbox_v1_loop_service_proto_msgTypes[37]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ExtractReferencesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ExtractReferencesRequest) ProtoMessage() {}
+
+func (x *ExtractReferencesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_loop_service_proto_msgTypes[37]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ExtractReferencesRequest.ProtoReflect.Descriptor instead.
+func (*ExtractReferencesRequest) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_loop_service_proto_rawDescGZIP(), []int{37}
+}
+
+func (x *ExtractReferencesRequest) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+func (x *ExtractReferencesRequest) GetCustomPatterns() []*ReferencePattern {
+	if x != nil {
+		return x.CustomPatterns
+	}
+	return nil
+}
+
+func (x *ExtractReferencesRequest) GetIncludeFencedCode() bool {
+	if x != nil {
+		return x.IncludeFencedCode
+	}
+	return false
+}
+
+type ExtractReferencesResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// In the order of appearance; what is there twice is named once. Up to 1,000.
+	References []*Reference `protobuf:"bytes,1,rep,name=references,proto3" json:"references,omitempty"`
+	// All of them.
+	ReferenceCount int32 `protobuf:"varint,2,opt,name=reference_count,json=referenceCount,proto3" json:"reference_count,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *ExtractReferencesResponse) Reset() {
+	*x = ExtractReferencesResponse{}
+	mi := &file_signalbox_v1_loop_service_proto_msgTypes[38]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ExtractReferencesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ExtractReferencesResponse) ProtoMessage() {}
+
+func (x *ExtractReferencesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_loop_service_proto_msgTypes[38]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ExtractReferencesResponse.ProtoReflect.Descriptor instead.
+func (*ExtractReferencesResponse) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_loop_service_proto_rawDescGZIP(), []int{38}
+}
+
+func (x *ExtractReferencesResponse) GetReferences() []*Reference {
+	if x != nil {
+		return x.References
+	}
+	return nil
+}
+
+func (x *ExtractReferencesResponse) GetReferenceCount() int32 {
+	if x != nil {
+		return x.ReferenceCount
+	}
+	return 0
+}
+
+// Something that a text refers to.
+type Reference struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// url, file, issue, pr, or the type of a custom pattern.
+	RefType string `protobuf:"bytes,1,opt,name=ref_type,json=refType,proto3" json:"ref_type,omitempty"`
+	// The URL; the path without its line; the number, or all of `owner/repo#9` and `GH-12`.
+	Value string `protobuf:"bytes,2,opt,name=value,proto3" json:"value,omitempty"`
+	// Line of a file, from 1; 0 for none.
+	Line int32 `protobuf:"varint,3,opt,name=line,proto3" json:"line,omitempty"`
+	// Bytes of the text where it stands first, from 0, without the end.
+	Start         int32 `protobuf:"varint,4,opt,name=start,proto3" json:"start,omitempty"`
+	End           int32 `protobuf:"varint,5,opt,name=end,proto3" json:"end,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Reference) Reset() {
+	*x = Reference{}
+	mi := &file_signalbox_v1_loop_service_proto_msgTypes[39]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Reference) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Reference) ProtoMessage() {}
+
+func (x *Reference) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_loop_service_proto_msgTypes[39]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Reference.ProtoReflect.Descriptor instead.
+func (*Reference) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_loop_service_proto_rawDescGZIP(), []int{39}
+}
+
+func (x *Reference) GetRefType() string {
+	if x != nil {
+		return x.RefType
+	}
+	return ""
+}
+
+func (x *Reference) GetValue() string {
+	if x != nil {
+		return x.Value
+	}
+	return ""
+}
+
+func (x *Reference) GetLine() int32 {
+	if x != nil {
+		return x.Line
+	}
+	return 0
+}
+
+func (x *Reference) GetStart() int32 {
+	if x != nil {
+		return x.Start
+	}
+	return 0
+}
+
+func (x *Reference) GetEnd() int32 {
+	if x != nil {
+		return x.End
+	}
+	return 0
+}
+
+type HydrateContextRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Types that are valid to be assigned to Message:
+	//
+	//	*HydrateContextRequest_Start
+	//	*HydrateContextRequest_Result
+	Message       isHydrateContextRequest_Message `protobuf_oneof:"message"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *HydrateContextRequest) Reset() {
+	*x = HydrateContextRequest{}
+	mi := &file_signalbox_v1_loop_service_proto_msgTypes[40]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *HydrateContextRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*HydrateContextRequest) ProtoMessage() {}
+
+func (x *HydrateContextRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_loop_service_proto_msgTypes[40]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use HydrateContextRequest.ProtoReflect.Descriptor instead.
+func (*HydrateContextRequest) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_loop_service_proto_rawDescGZIP(), []int{40}
+}
+
+func (x *HydrateContextRequest) GetMessage() isHydrateContextRequest_Message {
+	if x != nil {
+		return x.Message
+	}
+	return nil
+}
+
+func (x *HydrateContextRequest) GetStart() *StartHydration {
+	if x != nil {
+		if x, ok := x.Message.(*HydrateContextRequest_Start); ok {
+			return x.Start
+		}
+	}
+	return nil
+}
+
+func (x *HydrateContextRequest) GetResult() *ToolResult {
+	if x != nil {
+		if x, ok := x.Message.(*HydrateContextRequest_Result); ok {
+			return x.Result
+		}
+	}
+	return nil
+}
+
+type isHydrateContextRequest_Message interface {
+	isHydrateContextRequest_Message()
+}
+
+type HydrateContextRequest_Start struct {
+	// First message.
+	Start *StartHydration `protobuf:"bytes,1,opt,name=start,proto3,oneof"`
+}
+
+type HydrateContextRequest_Result struct {
+	// Answer to `resolve`.
+	Result *ToolResult `protobuf:"bytes,2,opt,name=result,proto3,oneof"`
+}
+
+func (*HydrateContextRequest_Start) isHydrateContextRequest_Message() {}
+
+func (*HydrateContextRequest_Result) isHydrateContextRequest_Message() {}
+
+type StartHydration struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The task, in words; up to 1 MiB.
+	Text string `protobuf:"bytes,1,opt,name=text,proto3" json:"text,omitempty"`
+	// Absent: that of the loop. Without a loop, references are found and none is resolved.
+	Config *PreHydration `protobuf:"bytes,2,opt,name=config,proto3" json:"config,omitempty"`
+	// Loop whose settings apply and whose journal gets `PreHydrationComplete`; empty for none.
+	LoopId string `protobuf:"bytes,3,opt,name=loop_id,json=loopId,proto3" json:"loop_id,omitempty"`
+	// The orchestrator's tools. One that the profile drops is not used; one that is not listed
+	// is judged by its name.
+	Tools []*LoopTool `protobuf:"bytes,4,rep,name=tools,proto3" json:"tools,omitempty"`
+	// Without a loop; a loop has its own.
+	ToolProfile       *ToolProfile `protobuf:"bytes,5,opt,name=tool_profile,json=toolProfile,proto3" json:"tool_profile,omitempty"`
+	IncludeFencedCode bool         `protobuf:"varint,6,opt,name=include_fenced_code,json=includeFencedCode,proto3" json:"include_fenced_code,omitempty"`
+	unknownFields     protoimpl.UnknownFields
+	sizeCache         protoimpl.SizeCache
+}
+
+func (x *StartHydration) Reset() {
+	*x = StartHydration{}
+	mi := &file_signalbox_v1_loop_service_proto_msgTypes[41]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *StartHydration) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*StartHydration) ProtoMessage() {}
+
+func (x *StartHydration) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_loop_service_proto_msgTypes[41]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use StartHydration.ProtoReflect.Descriptor instead.
+func (*StartHydration) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_loop_service_proto_rawDescGZIP(), []int{41}
+}
+
+func (x *StartHydration) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+func (x *StartHydration) GetConfig() *PreHydration {
+	if x != nil {
+		return x.Config
+	}
+	return nil
+}
+
+func (x *StartHydration) GetLoopId() string {
+	if x != nil {
+		return x.LoopId
+	}
+	return ""
+}
+
+func (x *StartHydration) GetTools() []*LoopTool {
+	if x != nil {
+		return x.Tools
+	}
+	return nil
+}
+
+func (x *StartHydration) GetToolProfile() *ToolProfile {
+	if x != nil {
+		return x.ToolProfile
+	}
+	return nil
+}
+
+func (x *StartHydration) GetIncludeFencedCode() bool {
+	if x != nil {
+		return x.IncludeFencedCode
+	}
+	return false
+}
+
+// What a tool of the orchestrator's gave.
+type ToolResult struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Required; that of `resolve`.
+	CallId string `protobuf:"bytes,1,opt,name=call_id,json=callId,proto3" json:"call_id,omitempty"`
+	// Types that are valid to be assigned to Outcome:
+	//
+	//	*ToolResult_Content
+	//	*ToolResult_Error
+	//	*ToolResult_Denied
+	Outcome       isToolResult_Outcome `protobuf_oneof:"outcome"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ToolResult) Reset() {
+	*x = ToolResult{}
+	mi := &file_signalbox_v1_loop_service_proto_msgTypes[42]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ToolResult) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ToolResult) ProtoMessage() {}
+
+func (x *ToolResult) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_loop_service_proto_msgTypes[42]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ToolResult.ProtoReflect.Descriptor instead.
+func (*ToolResult) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_loop_service_proto_rawDescGZIP(), []int{42}
+}
+
+func (x *ToolResult) GetCallId() string {
+	if x != nil {
+		return x.CallId
+	}
+	return ""
+}
+
+func (x *ToolResult) GetOutcome() isToolResult_Outcome {
+	if x != nil {
+		return x.Outcome
+	}
+	return nil
+}
+
+func (x *ToolResult) GetContent() string {
+	if x != nil {
+		if x, ok := x.Outcome.(*ToolResult_Content); ok {
+			return x.Content
+		}
+	}
+	return ""
+}
+
+func (x *ToolResult) GetError() string {
+	if x != nil {
+		if x, ok := x.Outcome.(*ToolResult_Error); ok {
+			return x.Error
+		}
+	}
+	return ""
+}
+
+func (x *ToolResult) GetDenied() string {
+	if x != nil {
+		if x, ok := x.Outcome.(*ToolResult_Denied); ok {
+			return x.Denied
+		}
+	}
+	return ""
+}
+
+type isToolResult_Outcome interface {
+	isToolResult_Outcome()
+}
+
+type ToolResult_Content struct {
+	// Up to 1 MiB.
+	Content string `protobuf:"bytes,2,opt,name=content,proto3,oneof"`
+}
+
+type ToolResult_Error struct {
+	// The tool failed.
+	Error string `protobuf:"bytes,3,opt,name=error,proto3,oneof"`
+}
+
+type ToolResult_Denied struct {
+	// A policy or a person does not allow the call.
+	Denied string `protobuf:"bytes,4,opt,name=denied,proto3,oneof"`
+}
+
+func (*ToolResult_Content) isToolResult_Outcome() {}
+
+func (*ToolResult_Error) isToolResult_Outcome() {}
+
+func (*ToolResult_Denied) isToolResult_Outcome() {}
+
+type HydrateContextResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Types that are valid to be assigned to Message:
+	//
+	//	*HydrateContextResponse_Resolve
+	//	*HydrateContextResponse_Hydrated
+	Message       isHydrateContextResponse_Message `protobuf_oneof:"message"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *HydrateContextResponse) Reset() {
+	*x = HydrateContextResponse{}
+	mi := &file_signalbox_v1_loop_service_proto_msgTypes[43]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *HydrateContextResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*HydrateContextResponse) ProtoMessage() {}
+
+func (x *HydrateContextResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_loop_service_proto_msgTypes[43]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use HydrateContextResponse.ProtoReflect.Descriptor instead.
+func (*HydrateContextResponse) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_loop_service_proto_rawDescGZIP(), []int{43}
+}
+
+func (x *HydrateContextResponse) GetMessage() isHydrateContextResponse_Message {
+	if x != nil {
+		return x.Message
+	}
+	return nil
+}
+
+func (x *HydrateContextResponse) GetResolve() *ResolveReference {
+	if x != nil {
+		if x, ok := x.Message.(*HydrateContextResponse_Resolve); ok {
+			return x.Resolve
+		}
+	}
+	return nil
+}
+
+func (x *HydrateContextResponse) GetHydrated() *HydratedContext {
+	if x != nil {
+		if x, ok := x.Message.(*HydrateContextResponse_Hydrated); ok {
+			return x.Hydrated
+		}
+	}
+	return nil
+}
+
+type isHydrateContextResponse_Message interface {
+	isHydrateContextResponse_Message()
+}
+
+type HydrateContextResponse_Resolve struct {
+	Resolve *ResolveReference `protobuf:"bytes,1,opt,name=resolve,proto3,oneof"`
+}
+
+type HydrateContextResponse_Hydrated struct {
+	// The last message.
+	Hydrated *HydratedContext `protobuf:"bytes,2,opt,name=hydrated,proto3,oneof"`
+}
+
+func (*HydrateContextResponse_Resolve) isHydrateContextResponse_Message() {}
+
+func (*HydrateContextResponse_Hydrated) isHydrateContextResponse_Message() {}
+
+// A reference for a tool of the orchestrator's.
+type ResolveReference struct {
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	CallId    string                 `protobuf:"bytes,1,opt,name=call_id,json=callId,proto3" json:"call_id,omitempty"`
+	Tool      string                 `protobuf:"bytes,2,opt,name=tool,proto3" json:"tool,omitempty"`
+	Reference *Reference             `protobuf:"bytes,3,opt,name=reference,proto3" json:"reference,omitempty"`
+	// How long the result is waited for.
+	Timeout       *durationpb.Duration `protobuf:"bytes,4,opt,name=timeout,proto3" json:"timeout,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ResolveReference) Reset() {
+	*x = ResolveReference{}
+	mi := &file_signalbox_v1_loop_service_proto_msgTypes[44]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ResolveReference) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ResolveReference) ProtoMessage() {}
+
+func (x *ResolveReference) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_loop_service_proto_msgTypes[44]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ResolveReference.ProtoReflect.Descriptor instead.
+func (*ResolveReference) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_loop_service_proto_rawDescGZIP(), []int{44}
+}
+
+func (x *ResolveReference) GetCallId() string {
+	if x != nil {
+		return x.CallId
+	}
+	return ""
+}
+
+func (x *ResolveReference) GetTool() string {
+	if x != nil {
+		return x.Tool
+	}
+	return ""
+}
+
+func (x *ResolveReference) GetReference() *Reference {
+	if x != nil {
+		return x.Reference
+	}
+	return nil
+}
+
+func (x *ResolveReference) GetTimeout() *durationpb.Duration {
+	if x != nil {
+		return x.Timeout
+	}
+	return nil
+}
+
+type HydratedContext struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// A system message that begins with `[PRE_HYDRATED_CONTEXT]`; empty where nothing was
+	// resolved and nothing failed.
+	Message string `protobuf:"bytes,1,opt,name=message,proto3" json:"message,omitempty"`
+	// Tokens of `message`; never more than `max_context_tokens`.
+	TokenCount int32 `protobuf:"varint,2,opt,name=token_count,json=tokenCount,proto3" json:"token_count,omitempty"`
+	// What counted them: the id of the model, or "estimate" while none is loaded.
+	TokenCounter string `protobuf:"bytes,3,opt,name=token_counter,json=tokenCounter,proto3" json:"token_counter,omitempty"`
+	// References found.
+	ReferenceCount int32 `protobuf:"varint,4,opt,name=reference_count,json=referenceCount,proto3" json:"reference_count,omitempty"`
+	ResolvedCount  int32 `protobuf:"varint,5,opt,name=resolved_count,json=resolvedCount,proto3" json:"resolved_count,omitempty"`
+	FailedCount    int32 `protobuf:"varint,6,opt,name=failed_count,json=failedCount,proto3" json:"failed_count,omitempty"`
+	// Each reference, in the order of appearance. Up to 1,000.
+	Outcomes []*ReferenceOutcome  `protobuf:"bytes,7,rep,name=outcomes,proto3" json:"outcomes,omitempty"`
+	Duration *durationpb.Duration `protobuf:"bytes,8,opt,name=duration,proto3" json:"duration,omitempty"`
+	// Sequence of `PreHydrationComplete` in the loop's journal; 0 without a loop.
+	Sequence      int64 `protobuf:"varint,9,opt,name=sequence,proto3" json:"sequence,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *HydratedContext) Reset() {
+	*x = HydratedContext{}
+	mi := &file_signalbox_v1_loop_service_proto_msgTypes[45]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *HydratedContext) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*HydratedContext) ProtoMessage() {}
+
+func (x *HydratedContext) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_loop_service_proto_msgTypes[45]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use HydratedContext.ProtoReflect.Descriptor instead.
+func (*HydratedContext) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_loop_service_proto_rawDescGZIP(), []int{45}
+}
+
+func (x *HydratedContext) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+func (x *HydratedContext) GetTokenCount() int32 {
+	if x != nil {
+		return x.TokenCount
+	}
+	return 0
+}
+
+func (x *HydratedContext) GetTokenCounter() string {
+	if x != nil {
+		return x.TokenCounter
+	}
+	return ""
+}
+
+func (x *HydratedContext) GetReferenceCount() int32 {
+	if x != nil {
+		return x.ReferenceCount
+	}
+	return 0
+}
+
+func (x *HydratedContext) GetResolvedCount() int32 {
+	if x != nil {
+		return x.ResolvedCount
+	}
+	return 0
+}
+
+func (x *HydratedContext) GetFailedCount() int32 {
+	if x != nil {
+		return x.FailedCount
+	}
+	return 0
+}
+
+func (x *HydratedContext) GetOutcomes() []*ReferenceOutcome {
+	if x != nil {
+		return x.Outcomes
+	}
+	return nil
+}
+
+func (x *HydratedContext) GetDuration() *durationpb.Duration {
+	if x != nil {
+		return x.Duration
+	}
+	return nil
+}
+
+func (x *HydratedContext) GetSequence() int64 {
+	if x != nil {
+		return x.Sequence
+	}
+	return 0
+}
+
+type ReferenceOutcome struct {
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	Reference *Reference             `protobuf:"bytes,1,opt,name=reference,proto3" json:"reference,omitempty"`
+	Status    ReferenceStatus        `protobuf:"varint,2,opt,name=status,proto3,enum=signalbox.v1.ReferenceStatus" json:"status,omitempty"`
+	// Of a FAILED one.
+	Failure ReferenceFailure `protobuf:"varint,3,opt,name=failure,proto3,enum=signalbox.v1.ReferenceFailure" json:"failure,omitempty"`
+	// In words; empty for a RESOLVED one.
+	Detail string `protobuf:"bytes,4,opt,name=detail,proto3" json:"detail,omitempty"`
+	// What resolved it, or was to; empty for none.
+	Tool string `protobuf:"bytes,5,opt,name=tool,proto3" json:"tool,omitempty"`
+	// The URL that answered, or the path below its root.
+	Origin string `protobuf:"bytes,6,opt,name=origin,proto3" json:"origin,omitempty"`
+	// Tokens of its section in the message.
+	TokenCount int32 `protobuf:"varint,7,opt,name=token_count,json=tokenCount,proto3" json:"token_count,omitempty"`
+	// Whether its content was cut to the budget.
+	Cut           bool                 `protobuf:"varint,8,opt,name=cut,proto3" json:"cut,omitempty"`
+	Duration      *durationpb.Duration `protobuf:"bytes,9,opt,name=duration,proto3" json:"duration,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReferenceOutcome) Reset() {
+	*x = ReferenceOutcome{}
+	mi := &file_signalbox_v1_loop_service_proto_msgTypes[46]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReferenceOutcome) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReferenceOutcome) ProtoMessage() {}
+
+func (x *ReferenceOutcome) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_loop_service_proto_msgTypes[46]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReferenceOutcome.ProtoReflect.Descriptor instead.
+func (*ReferenceOutcome) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_loop_service_proto_rawDescGZIP(), []int{46}
+}
+
+func (x *ReferenceOutcome) GetReference() *Reference {
+	if x != nil {
+		return x.Reference
+	}
+	return nil
+}
+
+func (x *ReferenceOutcome) GetStatus() ReferenceStatus {
+	if x != nil {
+		return x.Status
+	}
+	return ReferenceStatus_REFERENCE_STATUS_UNSPECIFIED
+}
+
+func (x *ReferenceOutcome) GetFailure() ReferenceFailure {
+	if x != nil {
+		return x.Failure
+	}
+	return ReferenceFailure_REFERENCE_FAILURE_UNSPECIFIED
+}
+
+func (x *ReferenceOutcome) GetDetail() string {
+	if x != nil {
+		return x.Detail
+	}
+	return ""
+}
+
+func (x *ReferenceOutcome) GetTool() string {
+	if x != nil {
+		return x.Tool
+	}
+	return ""
+}
+
+func (x *ReferenceOutcome) GetOrigin() string {
+	if x != nil {
+		return x.Origin
+	}
+	return ""
+}
+
+func (x *ReferenceOutcome) GetTokenCount() int32 {
+	if x != nil {
+		return x.TokenCount
+	}
+	return 0
+}
+
+func (x *ReferenceOutcome) GetCut() bool {
+	if x != nil {
+		return x.Cut
+	}
+	return false
+}
+
+func (x *ReferenceOutcome) GetDuration() *durationpb.Duration {
+	if x != nil {
+		return x.Duration
+	}
+	return nil
+}
+
 var File_signalbox_v1_loop_service_proto protoreflect.FileDescriptor
 
 const file_signalbox_v1_loop_service_proto_rawDesc = "" +
@@ -3572,7 +4590,71 @@ const file_signalbox_v1_loop_service_proto_rawDesc = "" +
 	"\x0eRefusedMessage\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\x05R\x04code\x12\x16\n" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x16\n" +
-	"\x06detail\x18\x03 \x01(\tR\x06detail*\x7f\n" +
+	"\x06detail\x18\x03 \x01(\tR\x06detail\"\xa7\x01\n" +
+	"\x18ExtractReferencesRequest\x12\x12\n" +
+	"\x04text\x18\x01 \x01(\tR\x04text\x12G\n" +
+	"\x0fcustom_patterns\x18\x02 \x03(\v2\x1e.signalbox.v1.ReferencePatternR\x0ecustomPatterns\x12.\n" +
+	"\x13include_fenced_code\x18\x03 \x01(\bR\x11includeFencedCode\"}\n" +
+	"\x19ExtractReferencesResponse\x127\n" +
+	"\n" +
+	"references\x18\x01 \x03(\v2\x17.signalbox.v1.ReferenceR\n" +
+	"references\x12'\n" +
+	"\x0freference_count\x18\x02 \x01(\x05R\x0ereferenceCount\"x\n" +
+	"\tReference\x12\x19\n" +
+	"\bref_type\x18\x01 \x01(\tR\arefType\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value\x12\x12\n" +
+	"\x04line\x18\x03 \x01(\x05R\x04line\x12\x14\n" +
+	"\x05start\x18\x04 \x01(\x05R\x05start\x12\x10\n" +
+	"\x03end\x18\x05 \x01(\x05R\x03end\"\x8c\x01\n" +
+	"\x15HydrateContextRequest\x124\n" +
+	"\x05start\x18\x01 \x01(\v2\x1c.signalbox.v1.StartHydrationH\x00R\x05start\x122\n" +
+	"\x06result\x18\x02 \x01(\v2\x18.signalbox.v1.ToolResultH\x00R\x06resultB\t\n" +
+	"\amessage\"\x8d\x02\n" +
+	"\x0eStartHydration\x12\x12\n" +
+	"\x04text\x18\x01 \x01(\tR\x04text\x122\n" +
+	"\x06config\x18\x02 \x01(\v2\x1a.signalbox.v1.PreHydrationR\x06config\x12\x17\n" +
+	"\aloop_id\x18\x03 \x01(\tR\x06loopId\x12,\n" +
+	"\x05tools\x18\x04 \x03(\v2\x16.signalbox.v1.LoopToolR\x05tools\x12<\n" +
+	"\ftool_profile\x18\x05 \x01(\v2\x19.signalbox.v1.ToolProfileR\vtoolProfile\x12.\n" +
+	"\x13include_fenced_code\x18\x06 \x01(\bR\x11includeFencedCode\"~\n" +
+	"\n" +
+	"ToolResult\x12\x17\n" +
+	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x1a\n" +
+	"\acontent\x18\x02 \x01(\tH\x00R\acontent\x12\x16\n" +
+	"\x05error\x18\x03 \x01(\tH\x00R\x05error\x12\x18\n" +
+	"\x06denied\x18\x04 \x01(\tH\x00R\x06deniedB\t\n" +
+	"\aoutcome\"\x9c\x01\n" +
+	"\x16HydrateContextResponse\x12:\n" +
+	"\aresolve\x18\x01 \x01(\v2\x1e.signalbox.v1.ResolveReferenceH\x00R\aresolve\x12;\n" +
+	"\bhydrated\x18\x02 \x01(\v2\x1d.signalbox.v1.HydratedContextH\x00R\bhydratedB\t\n" +
+	"\amessage\"\xab\x01\n" +
+	"\x10ResolveReference\x12\x17\n" +
+	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x12\n" +
+	"\x04tool\x18\x02 \x01(\tR\x04tool\x125\n" +
+	"\treference\x18\x03 \x01(\v2\x17.signalbox.v1.ReferenceR\treference\x123\n" +
+	"\atimeout\x18\x04 \x01(\v2\x19.google.protobuf.DurationR\atimeout\"\xf3\x02\n" +
+	"\x0fHydratedContext\x12\x18\n" +
+	"\amessage\x18\x01 \x01(\tR\amessage\x12\x1f\n" +
+	"\vtoken_count\x18\x02 \x01(\x05R\n" +
+	"tokenCount\x12#\n" +
+	"\rtoken_counter\x18\x03 \x01(\tR\ftokenCounter\x12'\n" +
+	"\x0freference_count\x18\x04 \x01(\x05R\x0ereferenceCount\x12%\n" +
+	"\x0eresolved_count\x18\x05 \x01(\x05R\rresolvedCount\x12!\n" +
+	"\ffailed_count\x18\x06 \x01(\x05R\vfailedCount\x12:\n" +
+	"\boutcomes\x18\a \x03(\v2\x1e.signalbox.v1.ReferenceOutcomeR\boutcomes\x125\n" +
+	"\bduration\x18\b \x01(\v2\x19.google.protobuf.DurationR\bduration\x12\x1a\n" +
+	"\bsequence\x18\t \x01(\x03R\bsequence\"\xe8\x02\n" +
+	"\x10ReferenceOutcome\x125\n" +
+	"\treference\x18\x01 \x01(\v2\x17.signalbox.v1.ReferenceR\treference\x125\n" +
+	"\x06status\x18\x02 \x01(\x0e2\x1d.signalbox.v1.ReferenceStatusR\x06status\x128\n" +
+	"\afailure\x18\x03 \x01(\x0e2\x1e.signalbox.v1.ReferenceFailureR\afailure\x12\x16\n" +
+	"\x06detail\x18\x04 \x01(\tR\x06detail\x12\x12\n" +
+	"\x04tool\x18\x05 \x01(\tR\x04tool\x12\x16\n" +
+	"\x06origin\x18\x06 \x01(\tR\x06origin\x12\x1f\n" +
+	"\vtoken_count\x18\a \x01(\x05R\n" +
+	"tokenCount\x12\x10\n" +
+	"\x03cut\x18\b \x01(\bR\x03cut\x125\n" +
+	"\bduration\x18\t \x01(\v2\x19.google.protobuf.DurationR\bduration*\x7f\n" +
 	"\vLimitAction\x12\x1c\n" +
 	"\x18LIMIT_ACTION_UNSPECIFIED\x10\x00\x12\x1a\n" +
 	"\x16LIMIT_ACTION_SKIP_STEP\x10\x01\x12\x1b\n" +
@@ -3595,7 +4677,30 @@ const file_signalbox_v1_loop_service_proto_rawDesc = "" +
 	"\x17GUARD_DECISION_CONTINUE\x10\x01\x12\x18\n" +
 	"\x14GUARD_DECISION_NUDGE\x10\x02\x12\x17\n" +
 	"\x13GUARD_DECISION_STOP\x10\x03\x12#\n" +
-	"\x1fGUARD_DECISION_RETRYABLE_OUTAGE\x10\x042\xbf\x04\n" +
+	"\x1fGUARD_DECISION_RETRYABLE_OUTAGE\x10\x04*\xb3\x01\n" +
+	"\x0fReferenceStatus\x12 \n" +
+	"\x1cREFERENCE_STATUS_UNSPECIFIED\x10\x00\x12\x1d\n" +
+	"\x19REFERENCE_STATUS_RESOLVED\x10\x01\x12\x1b\n" +
+	"\x17REFERENCE_STATUS_FAILED\x10\x02\x12 \n" +
+	"\x1cREFERENCE_STATUS_NO_RESOLVER\x10\x03\x12 \n" +
+	"\x1cREFERENCE_STATUS_OVER_BUDGET\x10\x04*\xa4\x04\n" +
+	"\x10ReferenceFailure\x12!\n" +
+	"\x1dREFERENCE_FAILURE_UNSPECIFIED\x10\x00\x12\x1d\n" +
+	"\x19REFERENCE_FAILURE_TIMEOUT\x10\x01\x12#\n" +
+	"\x1fREFERENCE_FAILURE_TOOL_EXCLUDED\x10\x02\x12#\n" +
+	"\x1fREFERENCE_FAILURE_POLICY_DENIED\x10\x03\x12!\n" +
+	"\x1dREFERENCE_FAILURE_TOOL_FAILED\x10\x04\x12!\n" +
+	"\x1dREFERENCE_FAILURE_UNSUPPORTED\x10\x05\x12$\n" +
+	" REFERENCE_FAILURE_SCHEME_REFUSED\x10\x06\x12%\n" +
+	"!REFERENCE_FAILURE_ADDRESS_REFUSED\x10\a\x12(\n" +
+	"$REFERENCE_FAILURE_TOO_MANY_REDIRECTS\x10\b\x12\x1d\n" +
+	"\x19REFERENCE_FAILURE_NETWORK\x10\t\x12!\n" +
+	"\x1dREFERENCE_FAILURE_HTTP_STATUS\x10\n" +
+	"\x12\x1f\n" +
+	"\x1bREFERENCE_FAILURE_TOO_LARGE\x10\v\x12\x1e\n" +
+	"\x1aREFERENCE_FAILURE_NOT_TEXT\x10\f\x12#\n" +
+	"\x1fREFERENCE_FAILURE_OUTSIDE_ROOTS\x10\r\x12\x1f\n" +
+	"\x1bREFERENCE_FAILURE_NOT_FOUND\x10\x0e2\x86\x06\n" +
 	"\vLoopService\x12O\n" +
 	"\n" +
 	"CreateLoop\x12\x1f.signalbox.v1.CreateLoopRequest\x1a .signalbox.v1.CreateLoopResponse\x12R\n" +
@@ -3604,7 +4709,9 @@ const file_signalbox_v1_loop_service_proto_rawDesc = "" +
 	"\n" +
 	"ReportStep\x12\x1f.signalbox.v1.ReportStepRequest\x1a .signalbox.v1.ReportStepResponse\x12F\n" +
 	"\aGetLoop\x12\x1c.signalbox.v1.GetLoopRequest\x1a\x1d.signalbox.v1.GetLoopResponse\x12L\n" +
-	"\tCloseLoop\x12\x1e.signalbox.v1.CloseLoopRequest\x1a\x1f.signalbox.v1.CloseLoopResponse\x12J\n" +
+	"\tCloseLoop\x12\x1e.signalbox.v1.CloseLoopRequest\x1a\x1f.signalbox.v1.CloseLoopResponse\x12d\n" +
+	"\x11ExtractReferences\x12&.signalbox.v1.ExtractReferencesRequest\x1a'.signalbox.v1.ExtractReferencesResponse\x12_\n" +
+	"\x0eHydrateContext\x12#.signalbox.v1.HydrateContextRequest\x1a$.signalbox.v1.HydrateContextResponse(\x010\x01\x12J\n" +
 	"\aRunLoop\x12\x1c.signalbox.v1.RunLoopRequest\x1a\x1d.signalbox.v1.RunLoopResponse(\x010\x01BGZEgithub.com/signalbox-dev/signalbox/clients/go/signalboxpb;signalboxpbb\x06proto3"
 
 var (
@@ -3619,152 +4726,185 @@ func file_signalbox_v1_loop_service_proto_rawDescGZIP() []byte {
 	return file_signalbox_v1_loop_service_proto_rawDescData
 }
 
-var file_signalbox_v1_loop_service_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_signalbox_v1_loop_service_proto_msgTypes = make([]protoimpl.MessageInfo, 38)
+var file_signalbox_v1_loop_service_proto_enumTypes = make([]protoimpl.EnumInfo, 6)
+var file_signalbox_v1_loop_service_proto_msgTypes = make([]protoimpl.MessageInfo, 48)
 var file_signalbox_v1_loop_service_proto_goTypes = []any{
-	(LimitAction)(0),              // 0: signalbox.v1.LimitAction
-	(FilterStage)(0),              // 1: signalbox.v1.FilterStage
-	(CallOutcome)(0),              // 2: signalbox.v1.CallOutcome
-	(GuardDecision)(0),            // 3: signalbox.v1.GuardDecision
-	(*LoopConfig)(nil),            // 4: signalbox.v1.LoopConfig
-	(*Recovery)(nil),              // 5: signalbox.v1.Recovery
-	(*RuleLimits)(nil),            // 6: signalbox.v1.RuleLimits
-	(*LoopRules)(nil),             // 7: signalbox.v1.LoopRules
-	(*ToolProfile)(nil),           // 8: signalbox.v1.ToolProfile
-	(*StepIteration)(nil),         // 9: signalbox.v1.StepIteration
-	(*ReferencePattern)(nil),      // 10: signalbox.v1.ReferencePattern
-	(*PreHydration)(nil),          // 11: signalbox.v1.PreHydration
-	(*ToolHints)(nil),             // 12: signalbox.v1.ToolHints
-	(*LoopTool)(nil),              // 13: signalbox.v1.LoopTool
-	(*KeptTool)(nil),              // 14: signalbox.v1.KeptTool
-	(*DroppedTool)(nil),           // 15: signalbox.v1.DroppedTool
-	(*UnmatchedPattern)(nil),      // 16: signalbox.v1.UnmatchedPattern
-	(*FilteredTools)(nil),         // 17: signalbox.v1.FilteredTools
-	(*CreateLoopRequest)(nil),     // 18: signalbox.v1.CreateLoopRequest
-	(*CreateLoopResponse)(nil),    // 19: signalbox.v1.CreateLoopResponse
-	(*FilterToolsRequest)(nil),    // 20: signalbox.v1.FilterToolsRequest
-	(*FilterToolsResponse)(nil),   // 21: signalbox.v1.FilterToolsResponse
-	(*RecordAttemptRequest)(nil),  // 22: signalbox.v1.RecordAttemptRequest
-	(*BeginStep)(nil),             // 23: signalbox.v1.BeginStep
-	(*FailedAttempt)(nil),         // 24: signalbox.v1.FailedAttempt
-	(*RecordAttemptResponse)(nil), // 25: signalbox.v1.RecordAttemptResponse
-	(*ReportedCall)(nil),          // 26: signalbox.v1.ReportedCall
-	(*ReportedStep)(nil),          // 27: signalbox.v1.ReportedStep
-	(*ReportStepRequest)(nil),     // 28: signalbox.v1.ReportStepRequest
-	(*ReportStepResponse)(nil),    // 29: signalbox.v1.ReportStepResponse
-	(*Verdict)(nil),               // 30: signalbox.v1.Verdict
-	(*Loop)(nil),                  // 31: signalbox.v1.Loop
-	(*GetLoopRequest)(nil),        // 32: signalbox.v1.GetLoopRequest
-	(*GetLoopResponse)(nil),       // 33: signalbox.v1.GetLoopResponse
-	(*CloseLoopRequest)(nil),      // 34: signalbox.v1.CloseLoopRequest
-	(*CloseLoopResponse)(nil),     // 35: signalbox.v1.CloseLoopResponse
-	(*RunLoopRequest)(nil),        // 36: signalbox.v1.RunLoopRequest
-	(*ResumeLoop)(nil),            // 37: signalbox.v1.ResumeLoop
-	(*LoopHeartbeat)(nil),         // 38: signalbox.v1.LoopHeartbeat
-	(*RunLoopResponse)(nil),       // 39: signalbox.v1.RunLoopResponse
-	(*RefusedMessage)(nil),        // 40: signalbox.v1.RefusedMessage
-	nil,                           // 41: signalbox.v1.PreHydration.ResolutionToolsEntry
-	(*durationpb.Duration)(nil),   // 42: google.protobuf.Duration
-	(*Usage)(nil),                 // 43: signalbox.v1.Usage
-	(*LoopEvent)(nil),             // 44: signalbox.v1.LoopEvent
-	(TerminationReason)(0),        // 45: signalbox.v1.TerminationReason
-	(*Terminated)(nil),            // 46: signalbox.v1.Terminated
+	(LimitAction)(0),                  // 0: signalbox.v1.LimitAction
+	(FilterStage)(0),                  // 1: signalbox.v1.FilterStage
+	(CallOutcome)(0),                  // 2: signalbox.v1.CallOutcome
+	(GuardDecision)(0),                // 3: signalbox.v1.GuardDecision
+	(ReferenceStatus)(0),              // 4: signalbox.v1.ReferenceStatus
+	(ReferenceFailure)(0),             // 5: signalbox.v1.ReferenceFailure
+	(*LoopConfig)(nil),                // 6: signalbox.v1.LoopConfig
+	(*Recovery)(nil),                  // 7: signalbox.v1.Recovery
+	(*RuleLimits)(nil),                // 8: signalbox.v1.RuleLimits
+	(*LoopRules)(nil),                 // 9: signalbox.v1.LoopRules
+	(*ToolProfile)(nil),               // 10: signalbox.v1.ToolProfile
+	(*StepIteration)(nil),             // 11: signalbox.v1.StepIteration
+	(*ReferencePattern)(nil),          // 12: signalbox.v1.ReferencePattern
+	(*PreHydration)(nil),              // 13: signalbox.v1.PreHydration
+	(*ToolHints)(nil),                 // 14: signalbox.v1.ToolHints
+	(*LoopTool)(nil),                  // 15: signalbox.v1.LoopTool
+	(*KeptTool)(nil),                  // 16: signalbox.v1.KeptTool
+	(*DroppedTool)(nil),               // 17: signalbox.v1.DroppedTool
+	(*UnmatchedPattern)(nil),          // 18: signalbox.v1.UnmatchedPattern
+	(*FilteredTools)(nil),             // 19: signalbox.v1.FilteredTools
+	(*CreateLoopRequest)(nil),         // 20: signalbox.v1.CreateLoopRequest
+	(*CreateLoopResponse)(nil),        // 21: signalbox.v1.CreateLoopResponse
+	(*FilterToolsRequest)(nil),        // 22: signalbox.v1.FilterToolsRequest
+	(*FilterToolsResponse)(nil),       // 23: signalbox.v1.FilterToolsResponse
+	(*RecordAttemptRequest)(nil),      // 24: signalbox.v1.RecordAttemptRequest
+	(*BeginStep)(nil),                 // 25: signalbox.v1.BeginStep
+	(*FailedAttempt)(nil),             // 26: signalbox.v1.FailedAttempt
+	(*RecordAttemptResponse)(nil),     // 27: signalbox.v1.RecordAttemptResponse
+	(*ReportedCall)(nil),              // 28: signalbox.v1.ReportedCall
+	(*ReportedStep)(nil),              // 29: signalbox.v1.ReportedStep
+	(*ReportStepRequest)(nil),         // 30: signalbox.v1.ReportStepRequest
+	(*ReportStepResponse)(nil),        // 31: signalbox.v1.ReportStepResponse
+	(*Verdict)(nil),                   // 32: signalbox.v1.Verdict
+	(*Loop)(nil),                      // 33: signalbox.v1.Loop
+	(*GetLoopRequest)(nil),            // 34: signalbox.v1.GetLoopRequest
+	(*GetLoopResponse)(nil),           // 35: signalbox.v1.GetLoopResponse
+	(*CloseLoopRequest)(nil),          // 36: signalbox.v1.CloseLoopRequest
+	(*CloseLoopResponse)(nil),         // 37: signalbox.v1.CloseLoopResponse
+	(*RunLoopRequest)(nil),            // 38: signalbox.v1.RunLoopRequest
+	(*ResumeLoop)(nil),                // 39: signalbox.v1.ResumeLoop
+	(*LoopHeartbeat)(nil),             // 40: signalbox.v1.LoopHeartbeat
+	(*RunLoopResponse)(nil),           // 41: signalbox.v1.RunLoopResponse
+	(*RefusedMessage)(nil),            // 42: signalbox.v1.RefusedMessage
+	(*ExtractReferencesRequest)(nil),  // 43: signalbox.v1.ExtractReferencesRequest
+	(*ExtractReferencesResponse)(nil), // 44: signalbox.v1.ExtractReferencesResponse
+	(*Reference)(nil),                 // 45: signalbox.v1.Reference
+	(*HydrateContextRequest)(nil),     // 46: signalbox.v1.HydrateContextRequest
+	(*StartHydration)(nil),            // 47: signalbox.v1.StartHydration
+	(*ToolResult)(nil),                // 48: signalbox.v1.ToolResult
+	(*HydrateContextResponse)(nil),    // 49: signalbox.v1.HydrateContextResponse
+	(*ResolveReference)(nil),          // 50: signalbox.v1.ResolveReference
+	(*HydratedContext)(nil),           // 51: signalbox.v1.HydratedContext
+	(*ReferenceOutcome)(nil),          // 52: signalbox.v1.ReferenceOutcome
+	nil,                               // 53: signalbox.v1.PreHydration.ResolutionToolsEntry
+	(*durationpb.Duration)(nil),       // 54: google.protobuf.Duration
+	(*Usage)(nil),                     // 55: signalbox.v1.Usage
+	(*LoopEvent)(nil),                 // 56: signalbox.v1.LoopEvent
+	(TerminationReason)(0),            // 57: signalbox.v1.TerminationReason
+	(*Terminated)(nil),                // 58: signalbox.v1.Terminated
 }
 var file_signalbox_v1_loop_service_proto_depIdxs = []int32{
-	42, // 0: signalbox.v1.LoopConfig.timeout:type_name -> google.protobuf.Duration
-	42, // 1: signalbox.v1.LoopConfig.tool_timeout:type_name -> google.protobuf.Duration
-	5,  // 2: signalbox.v1.LoopConfig.recovery:type_name -> signalbox.v1.Recovery
-	7,  // 3: signalbox.v1.LoopConfig.rules:type_name -> signalbox.v1.LoopRules
-	8,  // 4: signalbox.v1.LoopConfig.tool_profile:type_name -> signalbox.v1.ToolProfile
-	9,  // 5: signalbox.v1.LoopConfig.step_iteration:type_name -> signalbox.v1.StepIteration
-	11, // 6: signalbox.v1.LoopConfig.pre_hydration:type_name -> signalbox.v1.PreHydration
-	42, // 7: signalbox.v1.Recovery.retry_base:type_name -> google.protobuf.Duration
-	6,  // 8: signalbox.v1.LoopRules.repeated_call:type_name -> signalbox.v1.RuleLimits
-	6,  // 9: signalbox.v1.LoopRules.repeated_failure:type_name -> signalbox.v1.RuleLimits
-	6,  // 10: signalbox.v1.LoopRules.immediate_repeat:type_name -> signalbox.v1.RuleLimits
-	6,  // 11: signalbox.v1.LoopRules.error_streak:type_name -> signalbox.v1.RuleLimits
-	6,  // 12: signalbox.v1.LoopRules.similar_call:type_name -> signalbox.v1.RuleLimits
-	6,  // 13: signalbox.v1.LoopRules.same_result:type_name -> signalbox.v1.RuleLimits
-	6,  // 14: signalbox.v1.LoopRules.cycle:type_name -> signalbox.v1.RuleLimits
-	6,  // 15: signalbox.v1.LoopRules.polling:type_name -> signalbox.v1.RuleLimits
-	6,  // 16: signalbox.v1.LoopRules.repeated_text:type_name -> signalbox.v1.RuleLimits
-	6,  // 17: signalbox.v1.LoopRules.monologue:type_name -> signalbox.v1.RuleLimits
-	42, // 18: signalbox.v1.LoopRules.backoff_base:type_name -> google.protobuf.Duration
-	42, // 19: signalbox.v1.LoopRules.backoff_max:type_name -> google.protobuf.Duration
-	0,  // 20: signalbox.v1.StepIteration.on_limit_reached:type_name -> signalbox.v1.LimitAction
-	10, // 21: signalbox.v1.PreHydration.custom_patterns:type_name -> signalbox.v1.ReferencePattern
-	41, // 22: signalbox.v1.PreHydration.resolution_tools:type_name -> signalbox.v1.PreHydration.ResolutionToolsEntry
-	42, // 23: signalbox.v1.PreHydration.timeout:type_name -> google.protobuf.Duration
-	12, // 24: signalbox.v1.LoopTool.hints:type_name -> signalbox.v1.ToolHints
-	1,  // 25: signalbox.v1.DroppedTool.stage:type_name -> signalbox.v1.FilterStage
-	14, // 26: signalbox.v1.FilteredTools.kept:type_name -> signalbox.v1.KeptTool
-	15, // 27: signalbox.v1.FilteredTools.dropped:type_name -> signalbox.v1.DroppedTool
-	16, // 28: signalbox.v1.FilteredTools.unmatched_patterns:type_name -> signalbox.v1.UnmatchedPattern
-	4,  // 29: signalbox.v1.CreateLoopRequest.config:type_name -> signalbox.v1.LoopConfig
-	13, // 30: signalbox.v1.CreateLoopRequest.tools:type_name -> signalbox.v1.LoopTool
-	42, // 31: signalbox.v1.CreateLoopRequest.lease:type_name -> google.protobuf.Duration
-	31, // 32: signalbox.v1.CreateLoopResponse.loop:type_name -> signalbox.v1.Loop
-	17, // 33: signalbox.v1.CreateLoopResponse.tools:type_name -> signalbox.v1.FilteredTools
-	13, // 34: signalbox.v1.FilterToolsRequest.tools:type_name -> signalbox.v1.LoopTool
-	8,  // 35: signalbox.v1.FilterToolsRequest.profile:type_name -> signalbox.v1.ToolProfile
-	17, // 36: signalbox.v1.FilterToolsResponse.tools:type_name -> signalbox.v1.FilteredTools
-	23, // 37: signalbox.v1.RecordAttemptRequest.begin:type_name -> signalbox.v1.BeginStep
-	24, // 38: signalbox.v1.RecordAttemptRequest.failed:type_name -> signalbox.v1.FailedAttempt
-	30, // 39: signalbox.v1.RecordAttemptResponse.verdict:type_name -> signalbox.v1.Verdict
-	2,  // 40: signalbox.v1.ReportedCall.outcome:type_name -> signalbox.v1.CallOutcome
-	42, // 41: signalbox.v1.ReportedCall.retry_after:type_name -> google.protobuf.Duration
-	43, // 42: signalbox.v1.ReportedStep.usage:type_name -> signalbox.v1.Usage
-	26, // 43: signalbox.v1.ReportedStep.calls:type_name -> signalbox.v1.ReportedCall
-	27, // 44: signalbox.v1.ReportStepRequest.step:type_name -> signalbox.v1.ReportedStep
-	44, // 45: signalbox.v1.ReportStepRequest.event:type_name -> signalbox.v1.LoopEvent
-	30, // 46: signalbox.v1.ReportStepResponse.verdict:type_name -> signalbox.v1.Verdict
-	3,  // 47: signalbox.v1.Verdict.decision:type_name -> signalbox.v1.GuardDecision
-	42, // 48: signalbox.v1.Verdict.retry_after:type_name -> google.protobuf.Duration
-	0,  // 49: signalbox.v1.Verdict.action:type_name -> signalbox.v1.LimitAction
-	45, // 50: signalbox.v1.Verdict.termination:type_name -> signalbox.v1.TerminationReason
-	43, // 51: signalbox.v1.Loop.usage:type_name -> signalbox.v1.Usage
-	42, // 52: signalbox.v1.Loop.elapsed:type_name -> google.protobuf.Duration
-	42, // 53: signalbox.v1.Loop.lease_left:type_name -> google.protobuf.Duration
-	46, // 54: signalbox.v1.Loop.terminated:type_name -> signalbox.v1.Terminated
-	31, // 55: signalbox.v1.GetLoopResponse.loop:type_name -> signalbox.v1.Loop
-	45, // 56: signalbox.v1.CloseLoopRequest.reason:type_name -> signalbox.v1.TerminationReason
-	31, // 57: signalbox.v1.CloseLoopResponse.loop:type_name -> signalbox.v1.Loop
-	18, // 58: signalbox.v1.RunLoopRequest.create:type_name -> signalbox.v1.CreateLoopRequest
-	37, // 59: signalbox.v1.RunLoopRequest.resume:type_name -> signalbox.v1.ResumeLoop
-	28, // 60: signalbox.v1.RunLoopRequest.report:type_name -> signalbox.v1.ReportStepRequest
-	22, // 61: signalbox.v1.RunLoopRequest.attempt:type_name -> signalbox.v1.RecordAttemptRequest
-	20, // 62: signalbox.v1.RunLoopRequest.filter:type_name -> signalbox.v1.FilterToolsRequest
-	34, // 63: signalbox.v1.RunLoopRequest.close:type_name -> signalbox.v1.CloseLoopRequest
-	38, // 64: signalbox.v1.RunLoopRequest.heartbeat:type_name -> signalbox.v1.LoopHeartbeat
-	19, // 65: signalbox.v1.RunLoopResponse.created:type_name -> signalbox.v1.CreateLoopResponse
-	31, // 66: signalbox.v1.RunLoopResponse.resumed:type_name -> signalbox.v1.Loop
-	30, // 67: signalbox.v1.RunLoopResponse.missed:type_name -> signalbox.v1.Verdict
-	29, // 68: signalbox.v1.RunLoopResponse.report:type_name -> signalbox.v1.ReportStepResponse
-	25, // 69: signalbox.v1.RunLoopResponse.attempt:type_name -> signalbox.v1.RecordAttemptResponse
-	21, // 70: signalbox.v1.RunLoopResponse.filter:type_name -> signalbox.v1.FilterToolsResponse
-	31, // 71: signalbox.v1.RunLoopResponse.ended:type_name -> signalbox.v1.Loop
-	38, // 72: signalbox.v1.RunLoopResponse.heartbeat:type_name -> signalbox.v1.LoopHeartbeat
-	40, // 73: signalbox.v1.RunLoopResponse.refused:type_name -> signalbox.v1.RefusedMessage
-	37, // 74: signalbox.v1.RunLoopResponse.closing:type_name -> signalbox.v1.ResumeLoop
-	18, // 75: signalbox.v1.LoopService.CreateLoop:input_type -> signalbox.v1.CreateLoopRequest
-	20, // 76: signalbox.v1.LoopService.FilterTools:input_type -> signalbox.v1.FilterToolsRequest
-	22, // 77: signalbox.v1.LoopService.RecordAttempt:input_type -> signalbox.v1.RecordAttemptRequest
-	28, // 78: signalbox.v1.LoopService.ReportStep:input_type -> signalbox.v1.ReportStepRequest
-	32, // 79: signalbox.v1.LoopService.GetLoop:input_type -> signalbox.v1.GetLoopRequest
-	34, // 80: signalbox.v1.LoopService.CloseLoop:input_type -> signalbox.v1.CloseLoopRequest
-	36, // 81: signalbox.v1.LoopService.RunLoop:input_type -> signalbox.v1.RunLoopRequest
-	19, // 82: signalbox.v1.LoopService.CreateLoop:output_type -> signalbox.v1.CreateLoopResponse
-	21, // 83: signalbox.v1.LoopService.FilterTools:output_type -> signalbox.v1.FilterToolsResponse
-	25, // 84: signalbox.v1.LoopService.RecordAttempt:output_type -> signalbox.v1.RecordAttemptResponse
-	29, // 85: signalbox.v1.LoopService.ReportStep:output_type -> signalbox.v1.ReportStepResponse
-	33, // 86: signalbox.v1.LoopService.GetLoop:output_type -> signalbox.v1.GetLoopResponse
-	35, // 87: signalbox.v1.LoopService.CloseLoop:output_type -> signalbox.v1.CloseLoopResponse
-	39, // 88: signalbox.v1.LoopService.RunLoop:output_type -> signalbox.v1.RunLoopResponse
-	82, // [82:89] is the sub-list for method output_type
-	75, // [75:82] is the sub-list for method input_type
-	75, // [75:75] is the sub-list for extension type_name
-	75, // [75:75] is the sub-list for extension extendee
-	0,  // [0:75] is the sub-list for field type_name
+	54,  // 0: signalbox.v1.LoopConfig.timeout:type_name -> google.protobuf.Duration
+	54,  // 1: signalbox.v1.LoopConfig.tool_timeout:type_name -> google.protobuf.Duration
+	7,   // 2: signalbox.v1.LoopConfig.recovery:type_name -> signalbox.v1.Recovery
+	9,   // 3: signalbox.v1.LoopConfig.rules:type_name -> signalbox.v1.LoopRules
+	10,  // 4: signalbox.v1.LoopConfig.tool_profile:type_name -> signalbox.v1.ToolProfile
+	11,  // 5: signalbox.v1.LoopConfig.step_iteration:type_name -> signalbox.v1.StepIteration
+	13,  // 6: signalbox.v1.LoopConfig.pre_hydration:type_name -> signalbox.v1.PreHydration
+	54,  // 7: signalbox.v1.Recovery.retry_base:type_name -> google.protobuf.Duration
+	8,   // 8: signalbox.v1.LoopRules.repeated_call:type_name -> signalbox.v1.RuleLimits
+	8,   // 9: signalbox.v1.LoopRules.repeated_failure:type_name -> signalbox.v1.RuleLimits
+	8,   // 10: signalbox.v1.LoopRules.immediate_repeat:type_name -> signalbox.v1.RuleLimits
+	8,   // 11: signalbox.v1.LoopRules.error_streak:type_name -> signalbox.v1.RuleLimits
+	8,   // 12: signalbox.v1.LoopRules.similar_call:type_name -> signalbox.v1.RuleLimits
+	8,   // 13: signalbox.v1.LoopRules.same_result:type_name -> signalbox.v1.RuleLimits
+	8,   // 14: signalbox.v1.LoopRules.cycle:type_name -> signalbox.v1.RuleLimits
+	8,   // 15: signalbox.v1.LoopRules.polling:type_name -> signalbox.v1.RuleLimits
+	8,   // 16: signalbox.v1.LoopRules.repeated_text:type_name -> signalbox.v1.RuleLimits
+	8,   // 17: signalbox.v1.LoopRules.monologue:type_name -> signalbox.v1.RuleLimits
+	54,  // 18: signalbox.v1.LoopRules.backoff_base:type_name -> google.protobuf.Duration
+	54,  // 19: signalbox.v1.LoopRules.backoff_max:type_name -> google.protobuf.Duration
+	0,   // 20: signalbox.v1.StepIteration.on_limit_reached:type_name -> signalbox.v1.LimitAction
+	12,  // 21: signalbox.v1.PreHydration.custom_patterns:type_name -> signalbox.v1.ReferencePattern
+	53,  // 22: signalbox.v1.PreHydration.resolution_tools:type_name -> signalbox.v1.PreHydration.ResolutionToolsEntry
+	54,  // 23: signalbox.v1.PreHydration.timeout:type_name -> google.protobuf.Duration
+	14,  // 24: signalbox.v1.LoopTool.hints:type_name -> signalbox.v1.ToolHints
+	1,   // 25: signalbox.v1.DroppedTool.stage:type_name -> signalbox.v1.FilterStage
+	16,  // 26: signalbox.v1.FilteredTools.kept:type_name -> signalbox.v1.KeptTool
+	17,  // 27: signalbox.v1.FilteredTools.dropped:type_name -> signalbox.v1.DroppedTool
+	18,  // 28: signalbox.v1.FilteredTools.unmatched_patterns:type_name -> signalbox.v1.UnmatchedPattern
+	6,   // 29: signalbox.v1.CreateLoopRequest.config:type_name -> signalbox.v1.LoopConfig
+	15,  // 30: signalbox.v1.CreateLoopRequest.tools:type_name -> signalbox.v1.LoopTool
+	54,  // 31: signalbox.v1.CreateLoopRequest.lease:type_name -> google.protobuf.Duration
+	33,  // 32: signalbox.v1.CreateLoopResponse.loop:type_name -> signalbox.v1.Loop
+	19,  // 33: signalbox.v1.CreateLoopResponse.tools:type_name -> signalbox.v1.FilteredTools
+	15,  // 34: signalbox.v1.FilterToolsRequest.tools:type_name -> signalbox.v1.LoopTool
+	10,  // 35: signalbox.v1.FilterToolsRequest.profile:type_name -> signalbox.v1.ToolProfile
+	19,  // 36: signalbox.v1.FilterToolsResponse.tools:type_name -> signalbox.v1.FilteredTools
+	25,  // 37: signalbox.v1.RecordAttemptRequest.begin:type_name -> signalbox.v1.BeginStep
+	26,  // 38: signalbox.v1.RecordAttemptRequest.failed:type_name -> signalbox.v1.FailedAttempt
+	32,  // 39: signalbox.v1.RecordAttemptResponse.verdict:type_name -> signalbox.v1.Verdict
+	2,   // 40: signalbox.v1.ReportedCall.outcome:type_name -> signalbox.v1.CallOutcome
+	54,  // 41: signalbox.v1.ReportedCall.retry_after:type_name -> google.protobuf.Duration
+	55,  // 42: signalbox.v1.ReportedStep.usage:type_name -> signalbox.v1.Usage
+	28,  // 43: signalbox.v1.ReportedStep.calls:type_name -> signalbox.v1.ReportedCall
+	29,  // 44: signalbox.v1.ReportStepRequest.step:type_name -> signalbox.v1.ReportedStep
+	56,  // 45: signalbox.v1.ReportStepRequest.event:type_name -> signalbox.v1.LoopEvent
+	32,  // 46: signalbox.v1.ReportStepResponse.verdict:type_name -> signalbox.v1.Verdict
+	3,   // 47: signalbox.v1.Verdict.decision:type_name -> signalbox.v1.GuardDecision
+	54,  // 48: signalbox.v1.Verdict.retry_after:type_name -> google.protobuf.Duration
+	0,   // 49: signalbox.v1.Verdict.action:type_name -> signalbox.v1.LimitAction
+	57,  // 50: signalbox.v1.Verdict.termination:type_name -> signalbox.v1.TerminationReason
+	55,  // 51: signalbox.v1.Loop.usage:type_name -> signalbox.v1.Usage
+	54,  // 52: signalbox.v1.Loop.elapsed:type_name -> google.protobuf.Duration
+	54,  // 53: signalbox.v1.Loop.lease_left:type_name -> google.protobuf.Duration
+	58,  // 54: signalbox.v1.Loop.terminated:type_name -> signalbox.v1.Terminated
+	33,  // 55: signalbox.v1.GetLoopResponse.loop:type_name -> signalbox.v1.Loop
+	57,  // 56: signalbox.v1.CloseLoopRequest.reason:type_name -> signalbox.v1.TerminationReason
+	33,  // 57: signalbox.v1.CloseLoopResponse.loop:type_name -> signalbox.v1.Loop
+	20,  // 58: signalbox.v1.RunLoopRequest.create:type_name -> signalbox.v1.CreateLoopRequest
+	39,  // 59: signalbox.v1.RunLoopRequest.resume:type_name -> signalbox.v1.ResumeLoop
+	30,  // 60: signalbox.v1.RunLoopRequest.report:type_name -> signalbox.v1.ReportStepRequest
+	24,  // 61: signalbox.v1.RunLoopRequest.attempt:type_name -> signalbox.v1.RecordAttemptRequest
+	22,  // 62: signalbox.v1.RunLoopRequest.filter:type_name -> signalbox.v1.FilterToolsRequest
+	36,  // 63: signalbox.v1.RunLoopRequest.close:type_name -> signalbox.v1.CloseLoopRequest
+	40,  // 64: signalbox.v1.RunLoopRequest.heartbeat:type_name -> signalbox.v1.LoopHeartbeat
+	21,  // 65: signalbox.v1.RunLoopResponse.created:type_name -> signalbox.v1.CreateLoopResponse
+	33,  // 66: signalbox.v1.RunLoopResponse.resumed:type_name -> signalbox.v1.Loop
+	32,  // 67: signalbox.v1.RunLoopResponse.missed:type_name -> signalbox.v1.Verdict
+	31,  // 68: signalbox.v1.RunLoopResponse.report:type_name -> signalbox.v1.ReportStepResponse
+	27,  // 69: signalbox.v1.RunLoopResponse.attempt:type_name -> signalbox.v1.RecordAttemptResponse
+	23,  // 70: signalbox.v1.RunLoopResponse.filter:type_name -> signalbox.v1.FilterToolsResponse
+	33,  // 71: signalbox.v1.RunLoopResponse.ended:type_name -> signalbox.v1.Loop
+	40,  // 72: signalbox.v1.RunLoopResponse.heartbeat:type_name -> signalbox.v1.LoopHeartbeat
+	42,  // 73: signalbox.v1.RunLoopResponse.refused:type_name -> signalbox.v1.RefusedMessage
+	39,  // 74: signalbox.v1.RunLoopResponse.closing:type_name -> signalbox.v1.ResumeLoop
+	12,  // 75: signalbox.v1.ExtractReferencesRequest.custom_patterns:type_name -> signalbox.v1.ReferencePattern
+	45,  // 76: signalbox.v1.ExtractReferencesResponse.references:type_name -> signalbox.v1.Reference
+	47,  // 77: signalbox.v1.HydrateContextRequest.start:type_name -> signalbox.v1.StartHydration
+	48,  // 78: signalbox.v1.HydrateContextRequest.result:type_name -> signalbox.v1.ToolResult
+	13,  // 79: signalbox.v1.StartHydration.config:type_name -> signalbox.v1.PreHydration
+	15,  // 80: signalbox.v1.StartHydration.tools:type_name -> signalbox.v1.LoopTool
+	10,  // 81: signalbox.v1.StartHydration.tool_profile:type_name -> signalbox.v1.ToolProfile
+	50,  // 82: signalbox.v1.HydrateContextResponse.resolve:type_name -> signalbox.v1.ResolveReference
+	51,  // 83: signalbox.v1.HydrateContextResponse.hydrated:type_name -> signalbox.v1.HydratedContext
+	45,  // 84: signalbox.v1.ResolveReference.reference:type_name -> signalbox.v1.Reference
+	54,  // 85: signalbox.v1.ResolveReference.timeout:type_name -> google.protobuf.Duration
+	52,  // 86: signalbox.v1.HydratedContext.outcomes:type_name -> signalbox.v1.ReferenceOutcome
+	54,  // 87: signalbox.v1.HydratedContext.duration:type_name -> google.protobuf.Duration
+	45,  // 88: signalbox.v1.ReferenceOutcome.reference:type_name -> signalbox.v1.Reference
+	4,   // 89: signalbox.v1.ReferenceOutcome.status:type_name -> signalbox.v1.ReferenceStatus
+	5,   // 90: signalbox.v1.ReferenceOutcome.failure:type_name -> signalbox.v1.ReferenceFailure
+	54,  // 91: signalbox.v1.ReferenceOutcome.duration:type_name -> google.protobuf.Duration
+	20,  // 92: signalbox.v1.LoopService.CreateLoop:input_type -> signalbox.v1.CreateLoopRequest
+	22,  // 93: signalbox.v1.LoopService.FilterTools:input_type -> signalbox.v1.FilterToolsRequest
+	24,  // 94: signalbox.v1.LoopService.RecordAttempt:input_type -> signalbox.v1.RecordAttemptRequest
+	30,  // 95: signalbox.v1.LoopService.ReportStep:input_type -> signalbox.v1.ReportStepRequest
+	34,  // 96: signalbox.v1.LoopService.GetLoop:input_type -> signalbox.v1.GetLoopRequest
+	36,  // 97: signalbox.v1.LoopService.CloseLoop:input_type -> signalbox.v1.CloseLoopRequest
+	43,  // 98: signalbox.v1.LoopService.ExtractReferences:input_type -> signalbox.v1.ExtractReferencesRequest
+	46,  // 99: signalbox.v1.LoopService.HydrateContext:input_type -> signalbox.v1.HydrateContextRequest
+	38,  // 100: signalbox.v1.LoopService.RunLoop:input_type -> signalbox.v1.RunLoopRequest
+	21,  // 101: signalbox.v1.LoopService.CreateLoop:output_type -> signalbox.v1.CreateLoopResponse
+	23,  // 102: signalbox.v1.LoopService.FilterTools:output_type -> signalbox.v1.FilterToolsResponse
+	27,  // 103: signalbox.v1.LoopService.RecordAttempt:output_type -> signalbox.v1.RecordAttemptResponse
+	31,  // 104: signalbox.v1.LoopService.ReportStep:output_type -> signalbox.v1.ReportStepResponse
+	35,  // 105: signalbox.v1.LoopService.GetLoop:output_type -> signalbox.v1.GetLoopResponse
+	37,  // 106: signalbox.v1.LoopService.CloseLoop:output_type -> signalbox.v1.CloseLoopResponse
+	44,  // 107: signalbox.v1.LoopService.ExtractReferences:output_type -> signalbox.v1.ExtractReferencesResponse
+	49,  // 108: signalbox.v1.LoopService.HydrateContext:output_type -> signalbox.v1.HydrateContextResponse
+	41,  // 109: signalbox.v1.LoopService.RunLoop:output_type -> signalbox.v1.RunLoopResponse
+	101, // [101:110] is the sub-list for method output_type
+	92,  // [92:101] is the sub-list for method input_type
+	92,  // [92:92] is the sub-list for extension type_name
+	92,  // [92:92] is the sub-list for extension extendee
+	0,   // [0:92] is the sub-list for field type_name
 }
 
 func init() { file_signalbox_v1_loop_service_proto_init() }
@@ -3814,13 +4954,26 @@ func file_signalbox_v1_loop_service_proto_init() {
 		(*RunLoopResponse_Refused)(nil),
 		(*RunLoopResponse_Closing)(nil),
 	}
+	file_signalbox_v1_loop_service_proto_msgTypes[40].OneofWrappers = []any{
+		(*HydrateContextRequest_Start)(nil),
+		(*HydrateContextRequest_Result)(nil),
+	}
+	file_signalbox_v1_loop_service_proto_msgTypes[42].OneofWrappers = []any{
+		(*ToolResult_Content)(nil),
+		(*ToolResult_Error)(nil),
+		(*ToolResult_Denied)(nil),
+	}
+	file_signalbox_v1_loop_service_proto_msgTypes[43].OneofWrappers = []any{
+		(*HydrateContextResponse_Resolve)(nil),
+		(*HydrateContextResponse_Hydrated)(nil),
+	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_signalbox_v1_loop_service_proto_rawDesc), len(file_signalbox_v1_loop_service_proto_rawDesc)),
-			NumEnums:      4,
-			NumMessages:   38,
+			NumEnums:      6,
+			NumMessages:   48,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

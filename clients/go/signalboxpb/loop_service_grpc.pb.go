@@ -19,13 +19,15 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	LoopService_CreateLoop_FullMethodName    = "/signalbox.v1.LoopService/CreateLoop"
-	LoopService_FilterTools_FullMethodName   = "/signalbox.v1.LoopService/FilterTools"
-	LoopService_RecordAttempt_FullMethodName = "/signalbox.v1.LoopService/RecordAttempt"
-	LoopService_ReportStep_FullMethodName    = "/signalbox.v1.LoopService/ReportStep"
-	LoopService_GetLoop_FullMethodName       = "/signalbox.v1.LoopService/GetLoop"
-	LoopService_CloseLoop_FullMethodName     = "/signalbox.v1.LoopService/CloseLoop"
-	LoopService_RunLoop_FullMethodName       = "/signalbox.v1.LoopService/RunLoop"
+	LoopService_CreateLoop_FullMethodName        = "/signalbox.v1.LoopService/CreateLoop"
+	LoopService_FilterTools_FullMethodName       = "/signalbox.v1.LoopService/FilterTools"
+	LoopService_RecordAttempt_FullMethodName     = "/signalbox.v1.LoopService/RecordAttempt"
+	LoopService_ReportStep_FullMethodName        = "/signalbox.v1.LoopService/ReportStep"
+	LoopService_GetLoop_FullMethodName           = "/signalbox.v1.LoopService/GetLoop"
+	LoopService_CloseLoop_FullMethodName         = "/signalbox.v1.LoopService/CloseLoop"
+	LoopService_ExtractReferences_FullMethodName = "/signalbox.v1.LoopService/ExtractReferences"
+	LoopService_HydrateContext_FullMethodName    = "/signalbox.v1.LoopService/HydrateContext"
+	LoopService_RunLoop_FullMethodName           = "/signalbox.v1.LoopService/RunLoop"
 )
 
 // LoopServiceClient is the client API for LoopService service.
@@ -48,6 +50,12 @@ type LoopServiceClient interface {
 	GetLoop(ctx context.Context, in *GetLoopRequest, opts ...grpc.CallOption) (*GetLoopResponse, error)
 	// Ends a loop. Closing a loop that has ended answers how it did.
 	CloseLoop(ctx context.Context, in *CloseLoopRequest, opts ...grpc.CallOption) (*CloseLoopResponse, error)
+	// Finds what a text refers to, and resolves nothing.
+	ExtractReferences(ctx context.Context, in *ExtractReferencesRequest, opts ...grpc.CallOption) (*ExtractReferencesResponse, error)
+	// Resolves what a task refers to and renders it as one message for the model. The first
+	// message begins it; references for the orchestrator's own tools come as `resolve`, and
+	// their results go back by id, in any order. The last message is `hydrated`.
+	HydrateContext(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[HydrateContextRequest, HydrateContextResponse], error)
 	// All of it on one stream; an open stream keeps the lease. The first message begins or
 	// resumes the loop; each message is answered once, in order.
 	RunLoop(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[RunLoopRequest, RunLoopResponse], error)
@@ -121,9 +129,32 @@ func (c *loopServiceClient) CloseLoop(ctx context.Context, in *CloseLoopRequest,
 	return out, nil
 }
 
+func (c *loopServiceClient) ExtractReferences(ctx context.Context, in *ExtractReferencesRequest, opts ...grpc.CallOption) (*ExtractReferencesResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ExtractReferencesResponse)
+	err := c.cc.Invoke(ctx, LoopService_ExtractReferences_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *loopServiceClient) HydrateContext(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[HydrateContextRequest, HydrateContextResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &LoopService_ServiceDesc.Streams[0], LoopService_HydrateContext_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[HydrateContextRequest, HydrateContextResponse]{ClientStream: stream}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type LoopService_HydrateContextClient = grpc.BidiStreamingClient[HydrateContextRequest, HydrateContextResponse]
+
 func (c *loopServiceClient) RunLoop(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[RunLoopRequest, RunLoopResponse], error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	stream, err := c.cc.NewStream(ctx, &LoopService_ServiceDesc.Streams[0], LoopService_RunLoop_FullMethodName, cOpts...)
+	stream, err := c.cc.NewStream(ctx, &LoopService_ServiceDesc.Streams[1], LoopService_RunLoop_FullMethodName, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -154,6 +185,12 @@ type LoopServiceServer interface {
 	GetLoop(context.Context, *GetLoopRequest) (*GetLoopResponse, error)
 	// Ends a loop. Closing a loop that has ended answers how it did.
 	CloseLoop(context.Context, *CloseLoopRequest) (*CloseLoopResponse, error)
+	// Finds what a text refers to, and resolves nothing.
+	ExtractReferences(context.Context, *ExtractReferencesRequest) (*ExtractReferencesResponse, error)
+	// Resolves what a task refers to and renders it as one message for the model. The first
+	// message begins it; references for the orchestrator's own tools come as `resolve`, and
+	// their results go back by id, in any order. The last message is `hydrated`.
+	HydrateContext(grpc.BidiStreamingServer[HydrateContextRequest, HydrateContextResponse]) error
 	// All of it on one stream; an open stream keeps the lease. The first message begins or
 	// resumes the loop; each message is answered once, in order.
 	RunLoop(grpc.BidiStreamingServer[RunLoopRequest, RunLoopResponse]) error
@@ -184,6 +221,12 @@ func (UnimplementedLoopServiceServer) GetLoop(context.Context, *GetLoopRequest) 
 }
 func (UnimplementedLoopServiceServer) CloseLoop(context.Context, *CloseLoopRequest) (*CloseLoopResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method CloseLoop not implemented")
+}
+func (UnimplementedLoopServiceServer) ExtractReferences(context.Context, *ExtractReferencesRequest) (*ExtractReferencesResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ExtractReferences not implemented")
+}
+func (UnimplementedLoopServiceServer) HydrateContext(grpc.BidiStreamingServer[HydrateContextRequest, HydrateContextResponse]) error {
+	return status.Error(codes.Unimplemented, "method HydrateContext not implemented")
 }
 func (UnimplementedLoopServiceServer) RunLoop(grpc.BidiStreamingServer[RunLoopRequest, RunLoopResponse]) error {
 	return status.Error(codes.Unimplemented, "method RunLoop not implemented")
@@ -317,6 +360,31 @@ func _LoopService_CloseLoop_Handler(srv interface{}, ctx context.Context, dec fu
 	return interceptor(ctx, in, info, handler)
 }
 
+func _LoopService_ExtractReferences_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ExtractReferencesRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(LoopServiceServer).ExtractReferences(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: LoopService_ExtractReferences_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(LoopServiceServer).ExtractReferences(ctx, req.(*ExtractReferencesRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _LoopService_HydrateContext_Handler(srv interface{}, stream grpc.ServerStream) error {
+	return srv.(LoopServiceServer).HydrateContext(&grpc.GenericServerStream[HydrateContextRequest, HydrateContextResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type LoopService_HydrateContextServer = grpc.BidiStreamingServer[HydrateContextRequest, HydrateContextResponse]
+
 func _LoopService_RunLoop_Handler(srv interface{}, stream grpc.ServerStream) error {
 	return srv.(LoopServiceServer).RunLoop(&grpc.GenericServerStream[RunLoopRequest, RunLoopResponse]{ServerStream: stream})
 }
@@ -355,8 +423,18 @@ var LoopService_ServiceDesc = grpc.ServiceDesc{
 			MethodName: "CloseLoop",
 			Handler:    _LoopService_CloseLoop_Handler,
 		},
+		{
+			MethodName: "ExtractReferences",
+			Handler:    _LoopService_ExtractReferences_Handler,
+		},
 	},
 	Streams: []grpc.StreamDesc{
+		{
+			StreamName:    "HydrateContext",
+			Handler:       _LoopService_HydrateContext_Handler,
+			ServerStreams: true,
+			ClientStreams: true,
+		},
 		{
 			StreamName:    "RunLoop",
 			Handler:       _LoopService_RunLoop_Handler,

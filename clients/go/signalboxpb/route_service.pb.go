@@ -9,6 +9,8 @@ package signalboxpb
 import (
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
+	structpb "google.golang.org/protobuf/types/known/structpb"
+	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
 	reflect "reflect"
 	sync "sync"
 	unsafe "unsafe"
@@ -131,6 +133,217 @@ func (RouteView) EnumDescriptor() ([]byte, []int) {
 	return file_signalbox_v1_route_service_proto_rawDescGZIP(), []int{1}
 }
 
+// How a parameter was read.
+type ParameterRule int32
+
+const (
+	ParameterRule_PARAMETER_RULE_UNSPECIFIED ParameterRule = 0
+	// A value that the schema lists, or a synonym of one.
+	ParameterRule_PARAMETER_RULE_CHOICE ParameterRule = 1
+	ParameterRule_PARAMETER_RULE_NUMBER ParameterRule = 2
+	// A number, converted to the unit that the schema names.
+	ParameterRule_PARAMETER_RULE_UNIT ParameterRule = 3
+	// A date, a time, or both, in ISO 8601; without an offset, in `time_zone`.
+	ParameterRule_PARAMETER_RULE_TIME ParameterRule = 4
+	// A URL or a domain.
+	ParameterRule_PARAMETER_RULE_ADDRESS ParameterRule = 5
+	ParameterRule_PARAMETER_RULE_MAIL    ParameterRule = 6
+	ParameterRule_PARAMETER_RULE_PATH    ParameterRule = 7
+	// A quotation, or what the prompt calls something.
+	ParameterRule_PARAMETER_RULE_QUOTATION ParameterRule = 8
+	// An identifier: a number of an issue, a version, a hash, a name with marks.
+	ParameterRule_PARAMETER_RULE_IDENTIFIER ParameterRule = 9
+	// A word that sets or clears a flag.
+	ParameterRule_PARAMETER_RULE_FLAG ParameterRule = 10
+)
+
+// Enum value maps for ParameterRule.
+var (
+	ParameterRule_name = map[int32]string{
+		0:  "PARAMETER_RULE_UNSPECIFIED",
+		1:  "PARAMETER_RULE_CHOICE",
+		2:  "PARAMETER_RULE_NUMBER",
+		3:  "PARAMETER_RULE_UNIT",
+		4:  "PARAMETER_RULE_TIME",
+		5:  "PARAMETER_RULE_ADDRESS",
+		6:  "PARAMETER_RULE_MAIL",
+		7:  "PARAMETER_RULE_PATH",
+		8:  "PARAMETER_RULE_QUOTATION",
+		9:  "PARAMETER_RULE_IDENTIFIER",
+		10: "PARAMETER_RULE_FLAG",
+	}
+	ParameterRule_value = map[string]int32{
+		"PARAMETER_RULE_UNSPECIFIED": 0,
+		"PARAMETER_RULE_CHOICE":      1,
+		"PARAMETER_RULE_NUMBER":      2,
+		"PARAMETER_RULE_UNIT":        3,
+		"PARAMETER_RULE_TIME":        4,
+		"PARAMETER_RULE_ADDRESS":     5,
+		"PARAMETER_RULE_MAIL":        6,
+		"PARAMETER_RULE_PATH":        7,
+		"PARAMETER_RULE_QUOTATION":   8,
+		"PARAMETER_RULE_IDENTIFIER":  9,
+		"PARAMETER_RULE_FLAG":        10,
+	}
+)
+
+func (x ParameterRule) Enum() *ParameterRule {
+	p := new(ParameterRule)
+	*p = x
+	return p
+}
+
+func (x ParameterRule) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (ParameterRule) Descriptor() protoreflect.EnumDescriptor {
+	return file_signalbox_v1_route_service_proto_enumTypes[2].Descriptor()
+}
+
+func (ParameterRule) Type() protoreflect.EnumType {
+	return &file_signalbox_v1_route_service_proto_enumTypes[2]
+}
+
+func (x ParameterRule) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use ParameterRule.Descriptor instead.
+func (ParameterRule) EnumDescriptor() ([]byte, []int) {
+	return file_signalbox_v1_route_service_proto_rawDescGZIP(), []int{2}
+}
+
+// Why a candidate is not among the matches.
+type DropReason int32
+
+const (
+	DropReason_DROP_REASON_UNSPECIFIED DropReason = 0
+	// The prompt says that it is not wanted.
+	DropReason_DROP_REASON_NEGATED DropReason = 1
+	// Its kind was left out.
+	DropReason_DROP_REASON_KIND_EXCLUDED DropReason = 2
+	// It is none of the entries that take part.
+	DropReason_DROP_REASON_NOT_ASKED_FOR DropReason = 3
+	// The caller's preferences block it.
+	DropReason_DROP_REASON_BLOCKED DropReason = 4
+	// The router abstained.
+	DropReason_DROP_REASON_BELOW_FLOOR     DropReason = 5
+	DropReason_DROP_REASON_BELOW_MIN_SCORE DropReason = 6
+	// It has nothing to do with the prompt.
+	DropReason_DROP_REASON_NO_MATCH DropReason = 7
+	// `limit` left no room for it.
+	DropReason_DROP_REASON_OVER_LIMIT DropReason = 8
+)
+
+// Enum value maps for DropReason.
+var (
+	DropReason_name = map[int32]string{
+		0: "DROP_REASON_UNSPECIFIED",
+		1: "DROP_REASON_NEGATED",
+		2: "DROP_REASON_KIND_EXCLUDED",
+		3: "DROP_REASON_NOT_ASKED_FOR",
+		4: "DROP_REASON_BLOCKED",
+		5: "DROP_REASON_BELOW_FLOOR",
+		6: "DROP_REASON_BELOW_MIN_SCORE",
+		7: "DROP_REASON_NO_MATCH",
+		8: "DROP_REASON_OVER_LIMIT",
+	}
+	DropReason_value = map[string]int32{
+		"DROP_REASON_UNSPECIFIED":     0,
+		"DROP_REASON_NEGATED":         1,
+		"DROP_REASON_KIND_EXCLUDED":   2,
+		"DROP_REASON_NOT_ASKED_FOR":   3,
+		"DROP_REASON_BLOCKED":         4,
+		"DROP_REASON_BELOW_FLOOR":     5,
+		"DROP_REASON_BELOW_MIN_SCORE": 6,
+		"DROP_REASON_NO_MATCH":        7,
+		"DROP_REASON_OVER_LIMIT":      8,
+	}
+)
+
+func (x DropReason) Enum() *DropReason {
+	p := new(DropReason)
+	*p = x
+	return p
+}
+
+func (x DropReason) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (DropReason) Descriptor() protoreflect.EnumDescriptor {
+	return file_signalbox_v1_route_service_proto_enumTypes[3].Descriptor()
+}
+
+func (DropReason) Type() protoreflect.EnumType {
+	return &file_signalbox_v1_route_service_proto_enumTypes[3]
+}
+
+func (x DropReason) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use DropReason.Descriptor instead.
+func (DropReason) EnumDescriptor() ([]byte, []int) {
+	return file_signalbox_v1_route_service_proto_rawDescGZIP(), []int{3}
+}
+
+type StepFit int32
+
+const (
+	StepFit_STEP_FIT_UNSPECIFIED StepFit = 0
+	// The entry is sure enough to act on.
+	StepFit_STEP_FIT_ACCEPTED StepFit = 1
+	// The entry is the best candidate, to be confirmed.
+	StepFit_STEP_FIT_UNCERTAIN StepFit = 2
+	// No entry fits.
+	StepFit_STEP_FIT_MISSING StepFit = 3
+)
+
+// Enum value maps for StepFit.
+var (
+	StepFit_name = map[int32]string{
+		0: "STEP_FIT_UNSPECIFIED",
+		1: "STEP_FIT_ACCEPTED",
+		2: "STEP_FIT_UNCERTAIN",
+		3: "STEP_FIT_MISSING",
+	}
+	StepFit_value = map[string]int32{
+		"STEP_FIT_UNSPECIFIED": 0,
+		"STEP_FIT_ACCEPTED":    1,
+		"STEP_FIT_UNCERTAIN":   2,
+		"STEP_FIT_MISSING":     3,
+	}
+)
+
+func (x StepFit) Enum() *StepFit {
+	p := new(StepFit)
+	*p = x
+	return p
+}
+
+func (x StepFit) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (StepFit) Descriptor() protoreflect.EnumDescriptor {
+	return file_signalbox_v1_route_service_proto_enumTypes[4].Descriptor()
+}
+
+func (StepFit) Type() protoreflect.EnumType {
+	return &file_signalbox_v1_route_service_proto_enumTypes[4]
+}
+
+func (x StepFit) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use StepFit.Descriptor instead.
+func (StepFit) EnumDescriptor() ([]byte, []int) {
+	return file_signalbox_v1_route_service_proto_rawDescGZIP(), []int{4}
+}
+
 type Outcome int32
 
 const (
@@ -174,11 +387,11 @@ func (x Outcome) String() string {
 }
 
 func (Outcome) Descriptor() protoreflect.EnumDescriptor {
-	return file_signalbox_v1_route_service_proto_enumTypes[2].Descriptor()
+	return file_signalbox_v1_route_service_proto_enumTypes[5].Descriptor()
 }
 
 func (Outcome) Type() protoreflect.EnumType {
-	return &file_signalbox_v1_route_service_proto_enumTypes[2]
+	return &file_signalbox_v1_route_service_proto_enumTypes[5]
 }
 
 func (x Outcome) Number() protoreflect.EnumNumber {
@@ -187,7 +400,7 @@ func (x Outcome) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Outcome.Descriptor instead.
 func (Outcome) EnumDescriptor() ([]byte, []int) {
-	return file_signalbox_v1_route_service_proto_rawDescGZIP(), []int{2}
+	return file_signalbox_v1_route_service_proto_rawDescGZIP(), []int{5}
 }
 
 // Bands of the lexical score, half-open from below.
@@ -238,11 +451,11 @@ func (x LexicalBand) String() string {
 }
 
 func (LexicalBand) Descriptor() protoreflect.EnumDescriptor {
-	return file_signalbox_v1_route_service_proto_enumTypes[3].Descriptor()
+	return file_signalbox_v1_route_service_proto_enumTypes[6].Descriptor()
 }
 
 func (LexicalBand) Type() protoreflect.EnumType {
-	return &file_signalbox_v1_route_service_proto_enumTypes[3]
+	return &file_signalbox_v1_route_service_proto_enumTypes[6]
 }
 
 func (x LexicalBand) Number() protoreflect.EnumNumber {
@@ -251,7 +464,7 @@ func (x LexicalBand) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use LexicalBand.Descriptor instead.
 func (LexicalBand) EnumDescriptor() ([]byte, []int) {
-	return file_signalbox_v1_route_service_proto_rawDescGZIP(), []int{3}
+	return file_signalbox_v1_route_service_proto_rawDescGZIP(), []int{6}
 }
 
 // Field of an entry that a token was found in.
@@ -296,11 +509,11 @@ func (x TokenField) String() string {
 }
 
 func (TokenField) Descriptor() protoreflect.EnumDescriptor {
-	return file_signalbox_v1_route_service_proto_enumTypes[4].Descriptor()
+	return file_signalbox_v1_route_service_proto_enumTypes[7].Descriptor()
 }
 
 func (TokenField) Type() protoreflect.EnumType {
-	return &file_signalbox_v1_route_service_proto_enumTypes[4]
+	return &file_signalbox_v1_route_service_proto_enumTypes[7]
 }
 
 func (x TokenField) Number() protoreflect.EnumNumber {
@@ -309,7 +522,71 @@ func (x TokenField) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use TokenField.Descriptor instead.
 func (TokenField) EnumDescriptor() ([]byte, []int) {
-	return file_signalbox_v1_route_service_proto_rawDescGZIP(), []int{4}
+	return file_signalbox_v1_route_service_proto_rawDescGZIP(), []int{7}
+}
+
+// Why an entry's sum was changed.
+type AdjustmentCause int32
+
+const (
+	AdjustmentCause_ADJUSTMENT_CAUSE_UNSPECIFIED AdjustmentCause = 0
+	// The prompt is nearer to what the entry is not for than to the entry.
+	AdjustmentCause_ADJUSTMENT_CAUSE_NOT_WHEN AdjustmentCause = 1
+	// Another entry sends such prompts here.
+	AdjustmentCause_ADJUSTMENT_CAUSE_REDIRECT AdjustmentCause = 2
+	// The conversation speaks for it.
+	AdjustmentCause_ADJUSTMENT_CAUSE_CONTEXT AdjustmentCause = 3
+	// The caller prefers it.
+	AdjustmentCause_ADJUSTMENT_CAUSE_PREFERRED AdjustmentCause = 4
+	// The prompt says that it is not wanted.
+	AdjustmentCause_ADJUSTMENT_CAUSE_NEGATED AdjustmentCause = 5
+)
+
+// Enum value maps for AdjustmentCause.
+var (
+	AdjustmentCause_name = map[int32]string{
+		0: "ADJUSTMENT_CAUSE_UNSPECIFIED",
+		1: "ADJUSTMENT_CAUSE_NOT_WHEN",
+		2: "ADJUSTMENT_CAUSE_REDIRECT",
+		3: "ADJUSTMENT_CAUSE_CONTEXT",
+		4: "ADJUSTMENT_CAUSE_PREFERRED",
+		5: "ADJUSTMENT_CAUSE_NEGATED",
+	}
+	AdjustmentCause_value = map[string]int32{
+		"ADJUSTMENT_CAUSE_UNSPECIFIED": 0,
+		"ADJUSTMENT_CAUSE_NOT_WHEN":    1,
+		"ADJUSTMENT_CAUSE_REDIRECT":    2,
+		"ADJUSTMENT_CAUSE_CONTEXT":     3,
+		"ADJUSTMENT_CAUSE_PREFERRED":   4,
+		"ADJUSTMENT_CAUSE_NEGATED":     5,
+	}
+)
+
+func (x AdjustmentCause) Enum() *AdjustmentCause {
+	p := new(AdjustmentCause)
+	*p = x
+	return p
+}
+
+func (x AdjustmentCause) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (AdjustmentCause) Descriptor() protoreflect.EnumDescriptor {
+	return file_signalbox_v1_route_service_proto_enumTypes[8].Descriptor()
+}
+
+func (AdjustmentCause) Type() protoreflect.EnumType {
+	return &file_signalbox_v1_route_service_proto_enumTypes[8]
+}
+
+func (x AdjustmentCause) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use AdjustmentCause.Descriptor instead.
+func (AdjustmentCause) EnumDescriptor() ([]byte, []int) {
+	return file_signalbox_v1_route_service_proto_rawDescGZIP(), []int{8}
 }
 
 type DegradedReason int32
@@ -367,11 +644,11 @@ func (x DegradedReason) String() string {
 }
 
 func (DegradedReason) Descriptor() protoreflect.EnumDescriptor {
-	return file_signalbox_v1_route_service_proto_enumTypes[5].Descriptor()
+	return file_signalbox_v1_route_service_proto_enumTypes[9].Descriptor()
 }
 
 func (DegradedReason) Type() protoreflect.EnumType {
-	return &file_signalbox_v1_route_service_proto_enumTypes[5]
+	return &file_signalbox_v1_route_service_proto_enumTypes[9]
 }
 
 func (x DegradedReason) Number() protoreflect.EnumNumber {
@@ -380,7 +657,7 @@ func (x DegradedReason) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use DegradedReason.Descriptor instead.
 func (DegradedReason) EnumDescriptor() ([]byte, []int) {
-	return file_signalbox_v1_route_service_proto_rawDescGZIP(), []int{5}
+	return file_signalbox_v1_route_service_proto_rawDescGZIP(), []int{9}
 }
 
 type WarningCode int32
@@ -414,11 +691,11 @@ func (x WarningCode) String() string {
 }
 
 func (WarningCode) Descriptor() protoreflect.EnumDescriptor {
-	return file_signalbox_v1_route_service_proto_enumTypes[6].Descriptor()
+	return file_signalbox_v1_route_service_proto_enumTypes[10].Descriptor()
 }
 
 func (WarningCode) Type() protoreflect.EnumType {
-	return &file_signalbox_v1_route_service_proto_enumTypes[6]
+	return &file_signalbox_v1_route_service_proto_enumTypes[10]
 }
 
 func (x WarningCode) Number() protoreflect.EnumNumber {
@@ -427,7 +704,7 @@ func (x WarningCode) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use WarningCode.Descriptor instead.
 func (WarningCode) EnumDescriptor() ([]byte, []int) {
-	return file_signalbox_v1_route_service_proto_rawDescGZIP(), []int{6}
+	return file_signalbox_v1_route_service_proto_rawDescGZIP(), []int{10}
 }
 
 type RouteRequest struct {
@@ -443,9 +720,21 @@ type RouteRequest struct {
 	NoTools    bool      `protobuf:"varint,6,opt,name=no_tools,json=noTools,proto3" json:"no_tools,omitempty"`
 	NoSkills   bool      `protobuf:"varint,7,opt,name=no_skills,json=noSkills,proto3" json:"no_skills,omitempty"`
 	View       RouteView `protobuf:"varint,8,opt,name=view,proto3,enum=signalbox.v1.RouteView" json:"view,omitempty"`
+	// What was said before the prompt. It ranks entries anew that the prompt admits by itself,
+	// and admits none.
+	Context *ConversationContext `protobuf:"bytes,20,opt,name=context,proto3" json:"context,omitempty"`
+	// Whose preferences count; at most 128 characters each.
+	Tenant string `protobuf:"bytes,21,opt,name=tenant,proto3" json:"tenant,omitempty"`
+	User   string `protobuf:"bytes,22,opt,name=user,proto3" json:"user,omitempty"`
+	// Whether the answer carries a plan.
+	Plan bool `protobuf:"varint,23,opt,name=plan,proto3" json:"plan,omitempty"`
+	// What relative dates ("tomorrow") are relative to; absent means the server's clock.
+	Now *timestamppb.Timestamp `protobuf:"bytes,24,opt,name=now,proto3" json:"now,omitempty"`
+	// IANA name of the zone that dates and times are meant in; empty means UTC.
+	TimeZone string `protobuf:"bytes,25,opt,name=time_zone,json=timeZone,proto3" json:"time_zone,omitempty"`
 	// Asks for the smallest set of entries that holds the right one with this probability,
 	// between 0 and 1; absent asks for none.
-	Coverage      *float64 `protobuf:"fixed64,20,opt,name=coverage,proto3,oneof" json:"coverage,omitempty"`
+	Coverage      *float64 `protobuf:"fixed64,26,opt,name=coverage,proto3,oneof" json:"coverage,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -536,11 +825,160 @@ func (x *RouteRequest) GetView() RouteView {
 	return RouteView_ROUTE_VIEW_UNSPECIFIED
 }
 
+func (x *RouteRequest) GetContext() *ConversationContext {
+	if x != nil {
+		return x.Context
+	}
+	return nil
+}
+
+func (x *RouteRequest) GetTenant() string {
+	if x != nil {
+		return x.Tenant
+	}
+	return ""
+}
+
+func (x *RouteRequest) GetUser() string {
+	if x != nil {
+		return x.User
+	}
+	return ""
+}
+
+func (x *RouteRequest) GetPlan() bool {
+	if x != nil {
+		return x.Plan
+	}
+	return false
+}
+
+func (x *RouteRequest) GetNow() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Now
+	}
+	return nil
+}
+
+func (x *RouteRequest) GetTimeZone() string {
+	if x != nil {
+		return x.TimeZone
+	}
+	return ""
+}
+
 func (x *RouteRequest) GetCoverage() float64 {
 	if x != nil && x.Coverage != nil {
 		return *x.Coverage
 	}
 	return 0
+}
+
+type ConversationContext struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Oldest first, at most 64, of which the last six are read.
+	Turns []*ConversationTurn `protobuf:"bytes,1,rep,name=turns,proto3" json:"turns,omitempty"`
+	// What came before the turns, in short.
+	Summary       string `protobuf:"bytes,2,opt,name=summary,proto3" json:"summary,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ConversationContext) Reset() {
+	*x = ConversationContext{}
+	mi := &file_signalbox_v1_route_service_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ConversationContext) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ConversationContext) ProtoMessage() {}
+
+func (x *ConversationContext) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_route_service_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ConversationContext.ProtoReflect.Descriptor instead.
+func (*ConversationContext) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_route_service_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *ConversationContext) GetTurns() []*ConversationTurn {
+	if x != nil {
+		return x.Turns
+	}
+	return nil
+}
+
+func (x *ConversationContext) GetSummary() string {
+	if x != nil {
+		return x.Summary
+	}
+	return ""
+}
+
+type ConversationTurn struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// "user", "assistant" or whoever spoke; not looked at.
+	Role          string `protobuf:"bytes,1,opt,name=role,proto3" json:"role,omitempty"`
+	Text          string `protobuf:"bytes,2,opt,name=text,proto3" json:"text,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ConversationTurn) Reset() {
+	*x = ConversationTurn{}
+	mi := &file_signalbox_v1_route_service_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ConversationTurn) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ConversationTurn) ProtoMessage() {}
+
+func (x *ConversationTurn) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_route_service_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ConversationTurn.ProtoReflect.Descriptor instead.
+func (*ConversationTurn) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_route_service_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *ConversationTurn) GetRole() string {
+	if x != nil {
+		return x.Role
+	}
+	return ""
+}
+
+func (x *ConversationTurn) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
 }
 
 type RouteResponse struct {
@@ -566,18 +1004,29 @@ type RouteResponse struct {
 	// Stands for request, catalogue, model and thresholds: equal calls have equal ids. Where
 	// `journal.routes` is set, `signalbox journal replay` computes the decision again by it.
 	RouteId string `protobuf:"bytes,10,opt,name=route_id,json=routeId,proto3" json:"route_id,omitempty"`
+	// Set where `plan` was asked for.
+	Plan *Plan `protobuf:"bytes,20,opt,name=plan,proto3" json:"plan,omitempty"`
+	// What the prompt says is not wanted; the entries that it means are not among the matches.
+	Unwanted []*UnwantedText `protobuf:"bytes,21,rep,name=unwanted,proto3" json:"unwanted,omitempty"`
+	// Parameters of the first match that the prompt names, in the order of its `input_schema`.
+	Parameters []*Parameter `protobuf:"bytes,22,rep,name=parameters,proto3" json:"parameters,omitempty"`
+	// Required parameters of the first match that the prompt does not name.
+	MissingParameters []string `protobuf:"bytes,23,rep,name=missing_parameters,json=missingParameters,proto3" json:"missing_parameters,omitempty"`
+	// FULL view only: the best candidates that are not among the matches, best first, at most
+	// ten, and all that the prompt refuses.
+	Dropped []*DroppedCandidate `protobuf:"bytes,24,rep,name=dropped,proto3" json:"dropped,omitempty"`
 	// Where `coverage` was asked for.
-	PredictionSet *PredictionSet `protobuf:"bytes,20,opt,name=prediction_set,json=predictionSet,proto3" json:"prediction_set,omitempty"`
+	PredictionSet *PredictionSet `protobuf:"bytes,25,opt,name=prediction_set,json=predictionSet,proto3" json:"prediction_set,omitempty"`
 	// Language of the prompt (ISO 639-1), where the model can tell; it decides which encoder and
 	// which calibration judge the prompt.
-	Language      string `protobuf:"bytes,21,opt,name=language,proto3" json:"language,omitempty"`
+	Language      string `protobuf:"bytes,26,opt,name=language,proto3" json:"language,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *RouteResponse) Reset() {
 	*x = RouteResponse{}
-	mi := &file_signalbox_v1_route_service_proto_msgTypes[1]
+	mi := &file_signalbox_v1_route_service_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -589,7 +1038,7 @@ func (x *RouteResponse) String() string {
 func (*RouteResponse) ProtoMessage() {}
 
 func (x *RouteResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_route_service_proto_msgTypes[1]
+	mi := &file_signalbox_v1_route_service_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -602,7 +1051,7 @@ func (x *RouteResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RouteResponse.ProtoReflect.Descriptor instead.
 func (*RouteResponse) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_route_service_proto_rawDescGZIP(), []int{1}
+	return file_signalbox_v1_route_service_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *RouteResponse) GetDecision() *Decision {
@@ -675,6 +1124,41 @@ func (x *RouteResponse) GetRouteId() string {
 	return ""
 }
 
+func (x *RouteResponse) GetPlan() *Plan {
+	if x != nil {
+		return x.Plan
+	}
+	return nil
+}
+
+func (x *RouteResponse) GetUnwanted() []*UnwantedText {
+	if x != nil {
+		return x.Unwanted
+	}
+	return nil
+}
+
+func (x *RouteResponse) GetParameters() []*Parameter {
+	if x != nil {
+		return x.Parameters
+	}
+	return nil
+}
+
+func (x *RouteResponse) GetMissingParameters() []string {
+	if x != nil {
+		return x.MissingParameters
+	}
+	return nil
+}
+
+func (x *RouteResponse) GetDropped() []*DroppedCandidate {
+	if x != nil {
+		return x.Dropped
+	}
+	return nil
+}
+
 func (x *RouteResponse) GetPredictionSet() *PredictionSet {
 	if x != nil {
 		return x.PredictionSet
@@ -704,7 +1188,7 @@ type PredictionSet struct {
 
 func (x *PredictionSet) Reset() {
 	*x = PredictionSet{}
-	mi := &file_signalbox_v1_route_service_proto_msgTypes[2]
+	mi := &file_signalbox_v1_route_service_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -716,7 +1200,7 @@ func (x *PredictionSet) String() string {
 func (*PredictionSet) ProtoMessage() {}
 
 func (x *PredictionSet) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_route_service_proto_msgTypes[2]
+	mi := &file_signalbox_v1_route_service_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -729,7 +1213,7 @@ func (x *PredictionSet) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PredictionSet.ProtoReflect.Descriptor instead.
 func (*PredictionSet) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_route_service_proto_rawDescGZIP(), []int{2}
+	return file_signalbox_v1_route_service_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *PredictionSet) GetCoverage() float64 {
@@ -753,6 +1237,588 @@ func (x *PredictionSet) GetUnavailable() string {
 	return ""
 }
 
+// Something that the prompt says is not wanted.
+type UnwantedText struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The words, without the negation.
+	Text string `protobuf:"bytes,1,opt,name=text,proto3" json:"text,omitempty"`
+	// Where they stand in the prompt.
+	Span *ByteSpan `protobuf:"bytes,2,opt,name=span,proto3" json:"span,omitempty"`
+	// Entries that they mean.
+	Entries       []*EntryRef `protobuf:"bytes,3,rep,name=entries,proto3" json:"entries,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UnwantedText) Reset() {
+	*x = UnwantedText{}
+	mi := &file_signalbox_v1_route_service_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UnwantedText) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UnwantedText) ProtoMessage() {}
+
+func (x *UnwantedText) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_route_service_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UnwantedText.ProtoReflect.Descriptor instead.
+func (*UnwantedText) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_route_service_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *UnwantedText) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+func (x *UnwantedText) GetSpan() *ByteSpan {
+	if x != nil {
+		return x.Span
+	}
+	return nil
+}
+
+func (x *UnwantedText) GetEntries() []*EntryRef {
+	if x != nil {
+		return x.Entries
+	}
+	return nil
+}
+
+// Bytes of the prompt's UTF-8: `start` is the first, `end` the one after the last.
+type ByteSpan struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Start         int32                  `protobuf:"varint,1,opt,name=start,proto3" json:"start,omitempty"`
+	End           int32                  `protobuf:"varint,2,opt,name=end,proto3" json:"end,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ByteSpan) Reset() {
+	*x = ByteSpan{}
+	mi := &file_signalbox_v1_route_service_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ByteSpan) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ByteSpan) ProtoMessage() {}
+
+func (x *ByteSpan) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_route_service_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ByteSpan.ProtoReflect.Descriptor instead.
+func (*ByteSpan) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_route_service_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *ByteSpan) GetStart() int32 {
+	if x != nil {
+		return x.Start
+	}
+	return 0
+}
+
+func (x *ByteSpan) GetEnd() int32 {
+	if x != nil {
+		return x.End
+	}
+	return 0
+}
+
+// A parameter that the prompt names.
+type Parameter struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// Of the type that the schema asks for.
+	Value *structpb.Value `protobuf:"bytes,2,opt,name=value,proto3" json:"value,omitempty"`
+	// Where it stands in the prompt; of a list, from its first item to its last.
+	Span          *ByteSpan     `protobuf:"bytes,3,opt,name=span,proto3" json:"span,omitempty"`
+	Rule          ParameterRule `protobuf:"varint,4,opt,name=rule,proto3,enum=signalbox.v1.ParameterRule" json:"rule,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Parameter) Reset() {
+	*x = Parameter{}
+	mi := &file_signalbox_v1_route_service_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Parameter) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Parameter) ProtoMessage() {}
+
+func (x *Parameter) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_route_service_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Parameter.ProtoReflect.Descriptor instead.
+func (*Parameter) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_route_service_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *Parameter) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Parameter) GetValue() *structpb.Value {
+	if x != nil {
+		return x.Value
+	}
+	return nil
+}
+
+func (x *Parameter) GetSpan() *ByteSpan {
+	if x != nil {
+		return x.Span
+	}
+	return nil
+}
+
+func (x *Parameter) GetRule() ParameterRule {
+	if x != nil {
+		return x.Rule
+	}
+	return ParameterRule_PARAMETER_RULE_UNSPECIFIED
+}
+
+type DroppedCandidate struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Entry *EntryRef              `protobuf:"bytes,1,opt,name=entry,proto3" json:"entry,omitempty"`
+	Score float64                `protobuf:"fixed64,2,opt,name=score,proto3" json:"score,omitempty"`
+	// Its place among all entries, from 1.
+	Rank          int32      `protobuf:"varint,3,opt,name=rank,proto3" json:"rank,omitempty"`
+	Reason        DropReason `protobuf:"varint,4,opt,name=reason,proto3,enum=signalbox.v1.DropReason" json:"reason,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DroppedCandidate) Reset() {
+	*x = DroppedCandidate{}
+	mi := &file_signalbox_v1_route_service_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DroppedCandidate) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DroppedCandidate) ProtoMessage() {}
+
+func (x *DroppedCandidate) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_route_service_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DroppedCandidate.ProtoReflect.Descriptor instead.
+func (*DroppedCandidate) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_route_service_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *DroppedCandidate) GetEntry() *EntryRef {
+	if x != nil {
+		return x.Entry
+	}
+	return nil
+}
+
+func (x *DroppedCandidate) GetScore() float64 {
+	if x != nil {
+		return x.Score
+	}
+	return 0
+}
+
+func (x *DroppedCandidate) GetRank() int32 {
+	if x != nil {
+		return x.Rank
+	}
+	return 0
+}
+
+func (x *DroppedCandidate) GetReason() DropReason {
+	if x != nil {
+		return x.Reason
+	}
+	return DropReason_DROP_REASON_UNSPECIFIED
+}
+
+// The steps of a prompt, in the order meant.
+type Plan struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Empty where the prompt only says what is not wanted.
+	Steps []*PlanStep `protobuf:"bytes,1,rep,name=steps,proto3" json:"steps,omitempty"`
+	// Entries that depend on each other in a circle, which the first one closes; the order is
+	// that of the prompt then. `PlanRoute` answers an error instead.
+	Cycle         []*EntryRef `protobuf:"bytes,2,rep,name=cycle,proto3" json:"cycle,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Plan) Reset() {
+	*x = Plan{}
+	mi := &file_signalbox_v1_route_service_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Plan) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Plan) ProtoMessage() {}
+
+func (x *Plan) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_route_service_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Plan.ProtoReflect.Descriptor instead.
+func (*Plan) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_route_service_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *Plan) GetSteps() []*PlanStep {
+	if x != nil {
+		return x.Steps
+	}
+	return nil
+}
+
+func (x *Plan) GetCycle() []*EntryRef {
+	if x != nil {
+		return x.Cycle
+	}
+	return nil
+}
+
+type PlanStep struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// From 1.
+	Number int32 `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"`
+	// What the step was ranked by.
+	Text string `protobuf:"bytes,2,opt,name=text,proto3" json:"text,omitempty"`
+	// Where it stands in the prompt.
+	Span *ByteSpan `protobuf:"bytes,3,opt,name=span,proto3" json:"span,omitempty"`
+	Fit  StepFit   `protobuf:"varint,4,opt,name=fit,proto3,enum=signalbox.v1.StepFit" json:"fit,omitempty"`
+	// Probability that the entry is right; of a missing one, of the nearest entry.
+	Confidence float64 `protobuf:"fixed64,5,opt,name=confidence,proto3" json:"confidence,omitempty"`
+	// Absent where the entry is missing.
+	Match *Match `protobuf:"bytes,6,opt,name=match,proto3" json:"match,omitempty"`
+	// Numbers of the steps that the entry depends on.
+	After []int32 `protobuf:"varint,7,rep,packed,name=after,proto3" json:"after,omitempty"`
+	// Names that the entry depends on and that no step serves.
+	UnmetDependencies []string     `protobuf:"bytes,8,rep,name=unmet_dependencies,json=unmetDependencies,proto3" json:"unmet_dependencies,omitempty"`
+	Parameters        []*Parameter `protobuf:"bytes,9,rep,name=parameters,proto3" json:"parameters,omitempty"`
+	MissingParameters []string     `protobuf:"bytes,10,rep,name=missing_parameters,json=missingParameters,proto3" json:"missing_parameters,omitempty"`
+	unknownFields     protoimpl.UnknownFields
+	sizeCache         protoimpl.SizeCache
+}
+
+func (x *PlanStep) Reset() {
+	*x = PlanStep{}
+	mi := &file_signalbox_v1_route_service_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PlanStep) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PlanStep) ProtoMessage() {}
+
+func (x *PlanStep) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_route_service_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PlanStep.ProtoReflect.Descriptor instead.
+func (*PlanStep) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_route_service_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *PlanStep) GetNumber() int32 {
+	if x != nil {
+		return x.Number
+	}
+	return 0
+}
+
+func (x *PlanStep) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+func (x *PlanStep) GetSpan() *ByteSpan {
+	if x != nil {
+		return x.Span
+	}
+	return nil
+}
+
+func (x *PlanStep) GetFit() StepFit {
+	if x != nil {
+		return x.Fit
+	}
+	return StepFit_STEP_FIT_UNSPECIFIED
+}
+
+func (x *PlanStep) GetConfidence() float64 {
+	if x != nil {
+		return x.Confidence
+	}
+	return 0
+}
+
+func (x *PlanStep) GetMatch() *Match {
+	if x != nil {
+		return x.Match
+	}
+	return nil
+}
+
+func (x *PlanStep) GetAfter() []int32 {
+	if x != nil {
+		return x.After
+	}
+	return nil
+}
+
+func (x *PlanStep) GetUnmetDependencies() []string {
+	if x != nil {
+		return x.UnmetDependencies
+	}
+	return nil
+}
+
+func (x *PlanStep) GetParameters() []*Parameter {
+	if x != nil {
+		return x.Parameters
+	}
+	return nil
+}
+
+func (x *PlanStep) GetMissingParameters() []string {
+	if x != nil {
+		return x.MissingParameters
+	}
+	return nil
+}
+
+type PlanRouteRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// `plan` is taken as set.
+	Route         *RouteRequest `protobuf:"bytes,1,opt,name=route,proto3" json:"route,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PlanRouteRequest) Reset() {
+	*x = PlanRouteRequest{}
+	mi := &file_signalbox_v1_route_service_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PlanRouteRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PlanRouteRequest) ProtoMessage() {}
+
+func (x *PlanRouteRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_route_service_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PlanRouteRequest.ProtoReflect.Descriptor instead.
+func (*PlanRouteRequest) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_route_service_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *PlanRouteRequest) GetRoute() *RouteRequest {
+	if x != nil {
+		return x.Route
+	}
+	return nil
+}
+
+type PlanRouteResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Plan  *Plan                  `protobuf:"bytes,1,opt,name=plan,proto3" json:"plan,omitempty"`
+	// As in RouteResponse.
+	Unwanted        []*UnwantedText `protobuf:"bytes,2,rep,name=unwanted,proto3" json:"unwanted,omitempty"`
+	CatalogRevision string          `protobuf:"bytes,3,opt,name=catalog_revision,json=catalogRevision,proto3" json:"catalog_revision,omitempty"`
+	Mode            RouteMode       `protobuf:"varint,4,opt,name=mode,proto3,enum=signalbox.v1.RouteMode" json:"mode,omitempty"`
+	ModelId         string          `protobuf:"bytes,5,opt,name=model_id,json=modelId,proto3" json:"model_id,omitempty"`
+	Degraded        []*Degradation  `protobuf:"bytes,6,rep,name=degraded,proto3" json:"degraded,omitempty"`
+	Warnings        []*RouteWarning `protobuf:"bytes,7,rep,name=warnings,proto3" json:"warnings,omitempty"`
+	RouteId         string          `protobuf:"bytes,8,opt,name=route_id,json=routeId,proto3" json:"route_id,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
+}
+
+func (x *PlanRouteResponse) Reset() {
+	*x = PlanRouteResponse{}
+	mi := &file_signalbox_v1_route_service_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PlanRouteResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PlanRouteResponse) ProtoMessage() {}
+
+func (x *PlanRouteResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_route_service_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PlanRouteResponse.ProtoReflect.Descriptor instead.
+func (*PlanRouteResponse) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_route_service_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *PlanRouteResponse) GetPlan() *Plan {
+	if x != nil {
+		return x.Plan
+	}
+	return nil
+}
+
+func (x *PlanRouteResponse) GetUnwanted() []*UnwantedText {
+	if x != nil {
+		return x.Unwanted
+	}
+	return nil
+}
+
+func (x *PlanRouteResponse) GetCatalogRevision() string {
+	if x != nil {
+		return x.CatalogRevision
+	}
+	return ""
+}
+
+func (x *PlanRouteResponse) GetMode() RouteMode {
+	if x != nil {
+		return x.Mode
+	}
+	return RouteMode_ROUTE_MODE_UNSPECIFIED
+}
+
+func (x *PlanRouteResponse) GetModelId() string {
+	if x != nil {
+		return x.ModelId
+	}
+	return ""
+}
+
+func (x *PlanRouteResponse) GetDegraded() []*Degradation {
+	if x != nil {
+		return x.Degraded
+	}
+	return nil
+}
+
+func (x *PlanRouteResponse) GetWarnings() []*RouteWarning {
+	if x != nil {
+		return x.Warnings
+	}
+	return nil
+}
+
+func (x *PlanRouteResponse) GetRouteId() string {
+	if x != nil {
+		return x.RouteId
+	}
+	return ""
+}
+
 type Decision struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Outcome Outcome                `protobuf:"varint,1,opt,name=outcome,proto3,enum=signalbox.v1.Outcome" json:"outcome,omitempty"`
@@ -772,7 +1838,7 @@ type Decision struct {
 
 func (x *Decision) Reset() {
 	*x = Decision{}
-	mi := &file_signalbox_v1_route_service_proto_msgTypes[3]
+	mi := &file_signalbox_v1_route_service_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -784,7 +1850,7 @@ func (x *Decision) String() string {
 func (*Decision) ProtoMessage() {}
 
 func (x *Decision) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_route_service_proto_msgTypes[3]
+	mi := &file_signalbox_v1_route_service_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -797,7 +1863,7 @@ func (x *Decision) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Decision.ProtoReflect.Descriptor instead.
 func (*Decision) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_route_service_proto_rawDescGZIP(), []int{3}
+	return file_signalbox_v1_route_service_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Decision) GetOutcome() Outcome {
@@ -861,7 +1927,7 @@ type Match struct {
 
 func (x *Match) Reset() {
 	*x = Match{}
-	mi := &file_signalbox_v1_route_service_proto_msgTypes[4]
+	mi := &file_signalbox_v1_route_service_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -873,7 +1939,7 @@ func (x *Match) String() string {
 func (*Match) ProtoMessage() {}
 
 func (x *Match) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_route_service_proto_msgTypes[4]
+	mi := &file_signalbox_v1_route_service_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -886,7 +1952,7 @@ func (x *Match) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Match.ProtoReflect.Descriptor instead.
 func (*Match) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_route_service_proto_rawDescGZIP(), []int{4}
+	return file_signalbox_v1_route_service_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Match) GetEntry() *EntryRef {
@@ -950,7 +2016,7 @@ type MatchedToken struct {
 
 func (x *MatchedToken) Reset() {
 	*x = MatchedToken{}
-	mi := &file_signalbox_v1_route_service_proto_msgTypes[5]
+	mi := &file_signalbox_v1_route_service_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -962,7 +2028,7 @@ func (x *MatchedToken) String() string {
 func (*MatchedToken) ProtoMessage() {}
 
 func (x *MatchedToken) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_route_service_proto_msgTypes[5]
+	mi := &file_signalbox_v1_route_service_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -975,7 +2041,7 @@ func (x *MatchedToken) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MatchedToken.ProtoReflect.Descriptor instead.
 func (*MatchedToken) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_route_service_proto_rawDescGZIP(), []int{5}
+	return file_signalbox_v1_route_service_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *MatchedToken) GetToken() string {
@@ -1012,15 +2078,21 @@ type ScoreParts struct {
 	NearestExample string `protobuf:"bytes,4,opt,name=nearest_example,json=nearestExample,proto3" json:"nearest_example,omitempty"`
 	// What was taken off for being near to every prompt.
 	Hub float64 `protobuf:"fixed64,5,opt,name=hub,proto3" json:"hub,omitempty"`
-	// The sum that ranked the entry, before it is mapped to `score`.
-	Raw           float64 `protobuf:"fixed64,6,opt,name=raw,proto3" json:"raw,omitempty"`
+	// The sum that ranked the entry, before it is mapped to `score`; adjustments included.
+	Raw float64 `protobuf:"fixed64,6,opt,name=raw,proto3" json:"raw,omitempty"`
+	// What was added to the entry's own sum or taken off it.
+	Adjustments []*ScoreAdjustment `protobuf:"bytes,20,rep,name=adjustments,proto3" json:"adjustments,omitempty"`
+	// Whether the prompt says that the entry is not wanted.
+	Negated bool `protobuf:"varint,21,opt,name=negated,proto3" json:"negated,omitempty"`
+	// Whether the caller's preferences pin the entry.
+	Pinned        bool `protobuf:"varint,22,opt,name=pinned,proto3" json:"pinned,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ScoreParts) Reset() {
 	*x = ScoreParts{}
-	mi := &file_signalbox_v1_route_service_proto_msgTypes[6]
+	mi := &file_signalbox_v1_route_service_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1032,7 +2104,7 @@ func (x *ScoreParts) String() string {
 func (*ScoreParts) ProtoMessage() {}
 
 func (x *ScoreParts) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_route_service_proto_msgTypes[6]
+	mi := &file_signalbox_v1_route_service_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1045,7 +2117,7 @@ func (x *ScoreParts) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScoreParts.ProtoReflect.Descriptor instead.
 func (*ScoreParts) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_route_service_proto_rawDescGZIP(), []int{6}
+	return file_signalbox_v1_route_service_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ScoreParts) GetCoverage() float64 {
@@ -1090,6 +2162,89 @@ func (x *ScoreParts) GetRaw() float64 {
 	return 0
 }
 
+func (x *ScoreParts) GetAdjustments() []*ScoreAdjustment {
+	if x != nil {
+		return x.Adjustments
+	}
+	return nil
+}
+
+func (x *ScoreParts) GetNegated() bool {
+	if x != nil {
+		return x.Negated
+	}
+	return false
+}
+
+func (x *ScoreParts) GetPinned() bool {
+	if x != nil {
+		return x.Pinned
+	}
+	return false
+}
+
+type ScoreAdjustment struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Cause AdjustmentCause        `protobuf:"varint,1,opt,name=cause,proto3,enum=signalbox.v1.AdjustmentCause" json:"cause,omitempty"`
+	// What was added; negative where it was taken off.
+	Amount float64 `protobuf:"fixed64,2,opt,name=amount,proto3" json:"amount,omitempty"`
+	// NOT_WHEN: its text. REDIRECT: the name of the other entry. NEGATED: the prompt's words.
+	Detail        string `protobuf:"bytes,3,opt,name=detail,proto3" json:"detail,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ScoreAdjustment) Reset() {
+	*x = ScoreAdjustment{}
+	mi := &file_signalbox_v1_route_service_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ScoreAdjustment) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ScoreAdjustment) ProtoMessage() {}
+
+func (x *ScoreAdjustment) ProtoReflect() protoreflect.Message {
+	mi := &file_signalbox_v1_route_service_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ScoreAdjustment.ProtoReflect.Descriptor instead.
+func (*ScoreAdjustment) Descriptor() ([]byte, []int) {
+	return file_signalbox_v1_route_service_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *ScoreAdjustment) GetCause() AdjustmentCause {
+	if x != nil {
+		return x.Cause
+	}
+	return AdjustmentCause_ADJUSTMENT_CAUSE_UNSPECIFIED
+}
+
+func (x *ScoreAdjustment) GetAmount() float64 {
+	if x != nil {
+		return x.Amount
+	}
+	return 0
+}
+
+func (x *ScoreAdjustment) GetDetail() string {
+	if x != nil {
+		return x.Detail
+	}
+	return ""
+}
+
 type Degradation struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Reason        DegradedReason         `protobuf:"varint,1,opt,name=reason,proto3,enum=signalbox.v1.DegradedReason" json:"reason,omitempty"`
@@ -1100,7 +2255,7 @@ type Degradation struct {
 
 func (x *Degradation) Reset() {
 	*x = Degradation{}
-	mi := &file_signalbox_v1_route_service_proto_msgTypes[7]
+	mi := &file_signalbox_v1_route_service_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1112,7 +2267,7 @@ func (x *Degradation) String() string {
 func (*Degradation) ProtoMessage() {}
 
 func (x *Degradation) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_route_service_proto_msgTypes[7]
+	mi := &file_signalbox_v1_route_service_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1125,7 +2280,7 @@ func (x *Degradation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Degradation.ProtoReflect.Descriptor instead.
 func (*Degradation) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_route_service_proto_rawDescGZIP(), []int{7}
+	return file_signalbox_v1_route_service_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Degradation) GetReason() DegradedReason {
@@ -1152,7 +2307,7 @@ type RouteWarning struct {
 
 func (x *RouteWarning) Reset() {
 	*x = RouteWarning{}
-	mi := &file_signalbox_v1_route_service_proto_msgTypes[8]
+	mi := &file_signalbox_v1_route_service_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1164,7 +2319,7 @@ func (x *RouteWarning) String() string {
 func (*RouteWarning) ProtoMessage() {}
 
 func (x *RouteWarning) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_route_service_proto_msgTypes[8]
+	mi := &file_signalbox_v1_route_service_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1177,7 +2332,7 @@ func (x *RouteWarning) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RouteWarning.ProtoReflect.Descriptor instead.
 func (*RouteWarning) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_route_service_proto_rawDescGZIP(), []int{8}
+	return file_signalbox_v1_route_service_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *RouteWarning) GetCode() WarningCode {
@@ -1206,7 +2361,7 @@ type InputTruncation struct {
 
 func (x *InputTruncation) Reset() {
 	*x = InputTruncation{}
-	mi := &file_signalbox_v1_route_service_proto_msgTypes[9]
+	mi := &file_signalbox_v1_route_service_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1218,7 +2373,7 @@ func (x *InputTruncation) String() string {
 func (*InputTruncation) ProtoMessage() {}
 
 func (x *InputTruncation) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_route_service_proto_msgTypes[9]
+	mi := &file_signalbox_v1_route_service_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1231,7 +2386,7 @@ func (x *InputTruncation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InputTruncation.ProtoReflect.Descriptor instead.
 func (*InputTruncation) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_route_service_proto_rawDescGZIP(), []int{9}
+	return file_signalbox_v1_route_service_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *InputTruncation) GetPromptTokens() int32 {
@@ -1258,7 +2413,7 @@ type BatchRouteRequest struct {
 
 func (x *BatchRouteRequest) Reset() {
 	*x = BatchRouteRequest{}
-	mi := &file_signalbox_v1_route_service_proto_msgTypes[10]
+	mi := &file_signalbox_v1_route_service_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1270,7 +2425,7 @@ func (x *BatchRouteRequest) String() string {
 func (*BatchRouteRequest) ProtoMessage() {}
 
 func (x *BatchRouteRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_route_service_proto_msgTypes[10]
+	mi := &file_signalbox_v1_route_service_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1283,7 +2438,7 @@ func (x *BatchRouteRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BatchRouteRequest.ProtoReflect.Descriptor instead.
 func (*BatchRouteRequest) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_route_service_proto_rawDescGZIP(), []int{10}
+	return file_signalbox_v1_route_service_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *BatchRouteRequest) GetRequests() []*RouteRequest {
@@ -1304,7 +2459,7 @@ type BatchRouteResponse struct {
 
 func (x *BatchRouteResponse) Reset() {
 	*x = BatchRouteResponse{}
-	mi := &file_signalbox_v1_route_service_proto_msgTypes[11]
+	mi := &file_signalbox_v1_route_service_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1316,7 +2471,7 @@ func (x *BatchRouteResponse) String() string {
 func (*BatchRouteResponse) ProtoMessage() {}
 
 func (x *BatchRouteResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_route_service_proto_msgTypes[11]
+	mi := &file_signalbox_v1_route_service_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1329,7 +2484,7 @@ func (x *BatchRouteResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BatchRouteResponse.ProtoReflect.Descriptor instead.
 func (*BatchRouteResponse) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_route_service_proto_rawDescGZIP(), []int{11}
+	return file_signalbox_v1_route_service_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *BatchRouteResponse) GetResponses() []*RouteResponse {
@@ -1355,7 +2510,7 @@ type StreamRouteRequest struct {
 
 func (x *StreamRouteRequest) Reset() {
 	*x = StreamRouteRequest{}
-	mi := &file_signalbox_v1_route_service_proto_msgTypes[12]
+	mi := &file_signalbox_v1_route_service_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1367,7 +2522,7 @@ func (x *StreamRouteRequest) String() string {
 func (*StreamRouteRequest) ProtoMessage() {}
 
 func (x *StreamRouteRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_route_service_proto_msgTypes[12]
+	mi := &file_signalbox_v1_route_service_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1380,7 +2535,7 @@ func (x *StreamRouteRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StreamRouteRequest.ProtoReflect.Descriptor instead.
 func (*StreamRouteRequest) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_route_service_proto_rawDescGZIP(), []int{12}
+	return file_signalbox_v1_route_service_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *StreamRouteRequest) GetRoute() *RouteRequest {
@@ -1405,7 +2560,7 @@ type StreamRouteResponse struct {
 
 func (x *StreamRouteResponse) Reset() {
 	*x = StreamRouteResponse{}
-	mi := &file_signalbox_v1_route_service_proto_msgTypes[13]
+	mi := &file_signalbox_v1_route_service_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1417,7 +2572,7 @@ func (x *StreamRouteResponse) String() string {
 func (*StreamRouteResponse) ProtoMessage() {}
 
 func (x *StreamRouteResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_route_service_proto_msgTypes[13]
+	mi := &file_signalbox_v1_route_service_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1430,7 +2585,7 @@ func (x *StreamRouteResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StreamRouteResponse.ProtoReflect.Descriptor instead.
 func (*StreamRouteResponse) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_route_service_proto_rawDescGZIP(), []int{13}
+	return file_signalbox_v1_route_service_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *StreamRouteResponse) GetStage() isStreamRouteResponse_Stage {
@@ -1514,7 +2669,7 @@ type ExactCommandStage struct {
 
 func (x *ExactCommandStage) Reset() {
 	*x = ExactCommandStage{}
-	mi := &file_signalbox_v1_route_service_proto_msgTypes[14]
+	mi := &file_signalbox_v1_route_service_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1526,7 +2681,7 @@ func (x *ExactCommandStage) String() string {
 func (*ExactCommandStage) ProtoMessage() {}
 
 func (x *ExactCommandStage) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_route_service_proto_msgTypes[14]
+	mi := &file_signalbox_v1_route_service_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1539,7 +2694,7 @@ func (x *ExactCommandStage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExactCommandStage.ProtoReflect.Descriptor instead.
 func (*ExactCommandStage) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_route_service_proto_rawDescGZIP(), []int{14}
+	return file_signalbox_v1_route_service_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *ExactCommandStage) GetEntry() *EntryRef {
@@ -1559,7 +2714,7 @@ type LexicalStage struct {
 
 func (x *LexicalStage) Reset() {
 	*x = LexicalStage{}
-	mi := &file_signalbox_v1_route_service_proto_msgTypes[15]
+	mi := &file_signalbox_v1_route_service_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1571,7 +2726,7 @@ func (x *LexicalStage) String() string {
 func (*LexicalStage) ProtoMessage() {}
 
 func (x *LexicalStage) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_route_service_proto_msgTypes[15]
+	mi := &file_signalbox_v1_route_service_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1584,7 +2739,7 @@ func (x *LexicalStage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LexicalStage.ProtoReflect.Descriptor instead.
 func (*LexicalStage) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_route_service_proto_rawDescGZIP(), []int{15}
+	return file_signalbox_v1_route_service_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *LexicalStage) GetMatches() []*Match {
@@ -1605,7 +2760,7 @@ type SemanticStage struct {
 
 func (x *SemanticStage) Reset() {
 	*x = SemanticStage{}
-	mi := &file_signalbox_v1_route_service_proto_msgTypes[16]
+	mi := &file_signalbox_v1_route_service_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1617,7 +2772,7 @@ func (x *SemanticStage) String() string {
 func (*SemanticStage) ProtoMessage() {}
 
 func (x *SemanticStage) ProtoReflect() protoreflect.Message {
-	mi := &file_signalbox_v1_route_service_proto_msgTypes[16]
+	mi := &file_signalbox_v1_route_service_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1630,7 +2785,7 @@ func (x *SemanticStage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SemanticStage.ProtoReflect.Descriptor instead.
 func (*SemanticStage) Descriptor() ([]byte, []int) {
-	return file_signalbox_v1_route_service_proto_rawDescGZIP(), []int{16}
+	return file_signalbox_v1_route_service_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *SemanticStage) GetMatches() []*Match {
@@ -1651,7 +2806,7 @@ var File_signalbox_v1_route_service_proto protoreflect.FileDescriptor
 
 const file_signalbox_v1_route_service_proto_rawDesc = "" +
 	"\n" +
-	" signalbox/v1/route_service.proto\x12\fsignalbox.v1\x1a\x18signalbox/v1/entry.proto\"\xc9\x02\n" +
+	" signalbox/v1/route_service.proto\x12\fsignalbox.v1\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18signalbox/v1/entry.proto\"\x91\x04\n" +
 	"\fRouteRequest\x12\x16\n" +
 	"\x06prompt\x18\x01 \x01(\tR\x06prompt\x12\x19\n" +
 	"\x05limit\x18\x02 \x01(\x05H\x00R\x05limit\x88\x01\x01\x12\x1b\n" +
@@ -1661,10 +2816,22 @@ const file_signalbox_v1_route_service_proto_rawDesc = "" +
 	"noCommands\x12\x19\n" +
 	"\bno_tools\x18\x06 \x01(\bR\anoTools\x12\x1b\n" +
 	"\tno_skills\x18\a \x01(\bR\bnoSkills\x12+\n" +
-	"\x04view\x18\b \x01(\x0e2\x17.signalbox.v1.RouteViewR\x04view\x12\x1f\n" +
-	"\bcoverage\x18\x14 \x01(\x01H\x01R\bcoverage\x88\x01\x01B\b\n" +
+	"\x04view\x18\b \x01(\x0e2\x17.signalbox.v1.RouteViewR\x04view\x12;\n" +
+	"\acontext\x18\x14 \x01(\v2!.signalbox.v1.ConversationContextR\acontext\x12\x16\n" +
+	"\x06tenant\x18\x15 \x01(\tR\x06tenant\x12\x12\n" +
+	"\x04user\x18\x16 \x01(\tR\x04user\x12\x12\n" +
+	"\x04plan\x18\x17 \x01(\bR\x04plan\x12,\n" +
+	"\x03now\x18\x18 \x01(\v2\x1a.google.protobuf.TimestampR\x03now\x12\x1b\n" +
+	"\ttime_zone\x18\x19 \x01(\tR\btimeZone\x12\x1f\n" +
+	"\bcoverage\x18\x1a \x01(\x01H\x01R\bcoverage\x88\x01\x01B\b\n" +
 	"\x06_limitB\v\n" +
-	"\t_coverage\"\xc6\x04\n" +
+	"\t_coverage\"e\n" +
+	"\x13ConversationContext\x124\n" +
+	"\x05turns\x18\x01 \x03(\v2\x1e.signalbox.v1.ConversationTurnR\x05turns\x12\x18\n" +
+	"\asummary\x18\x02 \x01(\tR\asummary\":\n" +
+	"\x10ConversationTurn\x12\x12\n" +
+	"\x04role\x18\x01 \x01(\tR\x04role\x12\x12\n" +
+	"\x04text\x18\x02 \x01(\tR\x04text\"\xc8\x06\n" +
 	"\rRouteResponse\x122\n" +
 	"\bdecision\x18\x01 \x01(\v2\x16.signalbox.v1.DecisionR\bdecision\x12-\n" +
 	"\amatches\x18\x02 \x03(\v2\x13.signalbox.v1.MatchR\amatches\x12)\n" +
@@ -1676,13 +2843,67 @@ const file_signalbox_v1_route_service_proto_rawDesc = "" +
 	"\x0finput_truncated\x18\b \x01(\v2\x1d.signalbox.v1.InputTruncationR\x0einputTruncated\x12-\n" +
 	"\anearest\x18\t \x03(\v2\x13.signalbox.v1.MatchR\anearest\x12\x19\n" +
 	"\broute_id\x18\n" +
-	" \x01(\tR\arouteId\x12B\n" +
-	"\x0eprediction_set\x18\x14 \x01(\v2\x1b.signalbox.v1.PredictionSetR\rpredictionSet\x12\x1a\n" +
-	"\blanguage\x18\x15 \x01(\tR\blanguage\"\x7f\n" +
+	" \x01(\tR\arouteId\x12&\n" +
+	"\x04plan\x18\x14 \x01(\v2\x12.signalbox.v1.PlanR\x04plan\x126\n" +
+	"\bunwanted\x18\x15 \x03(\v2\x1a.signalbox.v1.UnwantedTextR\bunwanted\x127\n" +
+	"\n" +
+	"parameters\x18\x16 \x03(\v2\x17.signalbox.v1.ParameterR\n" +
+	"parameters\x12-\n" +
+	"\x12missing_parameters\x18\x17 \x03(\tR\x11missingParameters\x128\n" +
+	"\adropped\x18\x18 \x03(\v2\x1e.signalbox.v1.DroppedCandidateR\adropped\x12B\n" +
+	"\x0eprediction_set\x18\x19 \x01(\v2\x1b.signalbox.v1.PredictionSetR\rpredictionSet\x12\x1a\n" +
+	"\blanguage\x18\x1a \x01(\tR\blanguage\"\x7f\n" +
 	"\rPredictionSet\x12\x1a\n" +
 	"\bcoverage\x18\x01 \x01(\x01R\bcoverage\x120\n" +
 	"\aentries\x18\x02 \x03(\v2\x16.signalbox.v1.EntryRefR\aentries\x12 \n" +
-	"\vunavailable\x18\x03 \x01(\tR\vunavailable\"\xdf\x01\n" +
+	"\vunavailable\x18\x03 \x01(\tR\vunavailable\"\x80\x01\n" +
+	"\fUnwantedText\x12\x12\n" +
+	"\x04text\x18\x01 \x01(\tR\x04text\x12*\n" +
+	"\x04span\x18\x02 \x01(\v2\x16.signalbox.v1.ByteSpanR\x04span\x120\n" +
+	"\aentries\x18\x03 \x03(\v2\x16.signalbox.v1.EntryRefR\aentries\"2\n" +
+	"\bByteSpan\x12\x14\n" +
+	"\x05start\x18\x01 \x01(\x05R\x05start\x12\x10\n" +
+	"\x03end\x18\x02 \x01(\x05R\x03end\"\xaa\x01\n" +
+	"\tParameter\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12,\n" +
+	"\x05value\x18\x02 \x01(\v2\x16.google.protobuf.ValueR\x05value\x12*\n" +
+	"\x04span\x18\x03 \x01(\v2\x16.signalbox.v1.ByteSpanR\x04span\x12/\n" +
+	"\x04rule\x18\x04 \x01(\x0e2\x1b.signalbox.v1.ParameterRuleR\x04rule\"\x9c\x01\n" +
+	"\x10DroppedCandidate\x12,\n" +
+	"\x05entry\x18\x01 \x01(\v2\x16.signalbox.v1.EntryRefR\x05entry\x12\x14\n" +
+	"\x05score\x18\x02 \x01(\x01R\x05score\x12\x12\n" +
+	"\x04rank\x18\x03 \x01(\x05R\x04rank\x120\n" +
+	"\x06reason\x18\x04 \x01(\x0e2\x18.signalbox.v1.DropReasonR\x06reason\"b\n" +
+	"\x04Plan\x12,\n" +
+	"\x05steps\x18\x01 \x03(\v2\x16.signalbox.v1.PlanStepR\x05steps\x12,\n" +
+	"\x05cycle\x18\x02 \x03(\v2\x16.signalbox.v1.EntryRefR\x05cycle\"\x83\x03\n" +
+	"\bPlanStep\x12\x16\n" +
+	"\x06number\x18\x01 \x01(\x05R\x06number\x12\x12\n" +
+	"\x04text\x18\x02 \x01(\tR\x04text\x12*\n" +
+	"\x04span\x18\x03 \x01(\v2\x16.signalbox.v1.ByteSpanR\x04span\x12'\n" +
+	"\x03fit\x18\x04 \x01(\x0e2\x15.signalbox.v1.StepFitR\x03fit\x12\x1e\n" +
+	"\n" +
+	"confidence\x18\x05 \x01(\x01R\n" +
+	"confidence\x12)\n" +
+	"\x05match\x18\x06 \x01(\v2\x13.signalbox.v1.MatchR\x05match\x12\x14\n" +
+	"\x05after\x18\a \x03(\x05R\x05after\x12-\n" +
+	"\x12unmet_dependencies\x18\b \x03(\tR\x11unmetDependencies\x127\n" +
+	"\n" +
+	"parameters\x18\t \x03(\v2\x17.signalbox.v1.ParameterR\n" +
+	"parameters\x12-\n" +
+	"\x12missing_parameters\x18\n" +
+	" \x03(\tR\x11missingParameters\"D\n" +
+	"\x10PlanRouteRequest\x120\n" +
+	"\x05route\x18\x01 \x01(\v2\x1a.signalbox.v1.RouteRequestR\x05route\"\xf0\x02\n" +
+	"\x11PlanRouteResponse\x12&\n" +
+	"\x04plan\x18\x01 \x01(\v2\x12.signalbox.v1.PlanR\x04plan\x126\n" +
+	"\bunwanted\x18\x02 \x03(\v2\x1a.signalbox.v1.UnwantedTextR\bunwanted\x12)\n" +
+	"\x10catalog_revision\x18\x03 \x01(\tR\x0fcatalogRevision\x12+\n" +
+	"\x04mode\x18\x04 \x01(\x0e2\x17.signalbox.v1.RouteModeR\x04mode\x12\x19\n" +
+	"\bmodel_id\x18\x05 \x01(\tR\amodelId\x125\n" +
+	"\bdegraded\x18\x06 \x03(\v2\x19.signalbox.v1.DegradationR\bdegraded\x126\n" +
+	"\bwarnings\x18\a \x03(\v2\x1a.signalbox.v1.RouteWarningR\bwarnings\x12\x19\n" +
+	"\broute_id\x18\b \x01(\tR\arouteId\"\xdf\x01\n" +
 	"\bDecision\x12/\n" +
 	"\aoutcome\x18\x01 \x01(\x0e2\x15.signalbox.v1.OutcomeR\aoutcome\x12\x1e\n" +
 	"\n" +
@@ -1703,7 +2924,7 @@ const file_signalbox_v1_route_service_proto_rawDesc = "" +
 	"\fMatchedToken\x12\x14\n" +
 	"\x05token\x18\x01 \x01(\tR\x05token\x12.\n" +
 	"\x05field\x18\x02 \x01(\x0e2\x18.signalbox.v1.TokenFieldR\x05field\x12\x16\n" +
-	"\x06weight\x18\x03 \x01(\x01R\x06weight\"\x8b\x02\n" +
+	"\x06weight\x18\x03 \x01(\x01R\x06weight\"\xfe\x02\n" +
 	"\n" +
 	"ScoreParts\x12\x1a\n" +
 	"\bcoverage\x18\x01 \x01(\x01R\bcoverage\x12#\n" +
@@ -1713,9 +2934,16 @@ const file_signalbox_v1_route_service_proto_rawDesc = "" +
 	"\x1anearest_example_similarity\x18\x03 \x01(\x01H\x01R\x18nearestExampleSimilarity\x88\x01\x01\x12'\n" +
 	"\x0fnearest_example\x18\x04 \x01(\tR\x0enearestExample\x12\x10\n" +
 	"\x03hub\x18\x05 \x01(\x01R\x03hub\x12\x10\n" +
-	"\x03raw\x18\x06 \x01(\x01R\x03rawB\r\n" +
+	"\x03raw\x18\x06 \x01(\x01R\x03raw\x12?\n" +
+	"\vadjustments\x18\x14 \x03(\v2\x1d.signalbox.v1.ScoreAdjustmentR\vadjustments\x12\x18\n" +
+	"\anegated\x18\x15 \x01(\bR\anegated\x12\x16\n" +
+	"\x06pinned\x18\x16 \x01(\bR\x06pinnedB\r\n" +
 	"\v_similarityB\x1d\n" +
-	"\x1b_nearest_example_similarity\"[\n" +
+	"\x1b_nearest_example_similarity\"v\n" +
+	"\x0fScoreAdjustment\x123\n" +
+	"\x05cause\x18\x01 \x01(\x0e2\x1d.signalbox.v1.AdjustmentCauseR\x05cause\x12\x16\n" +
+	"\x06amount\x18\x02 \x01(\x01R\x06amount\x12\x16\n" +
+	"\x06detail\x18\x03 \x01(\tR\x06detail\"[\n" +
 	"\vDegradation\x124\n" +
 	"\x06reason\x18\x01 \x01(\x0e2\x1c.signalbox.v1.DegradedReasonR\x06reason\x12\x16\n" +
 	"\x06detail\x18\x02 \x01(\tR\x06detail\"U\n" +
@@ -1754,7 +2982,36 @@ const file_signalbox_v1_route_service_proto_rawDesc = "" +
 	"\tRouteView\x12\x1a\n" +
 	"\x16ROUTE_VIEW_UNSPECIFIED\x10\x00\x12\x14\n" +
 	"\x10ROUTE_VIEW_BASIC\x10\x01\x12\x13\n" +
-	"\x0fROUTE_VIEW_FULL\x10\x02*\x83\x01\n" +
+	"\x0fROUTE_VIEW_FULL\x10\x02*\xbb\x02\n" +
+	"\rParameterRule\x12\x1e\n" +
+	"\x1aPARAMETER_RULE_UNSPECIFIED\x10\x00\x12\x19\n" +
+	"\x15PARAMETER_RULE_CHOICE\x10\x01\x12\x19\n" +
+	"\x15PARAMETER_RULE_NUMBER\x10\x02\x12\x17\n" +
+	"\x13PARAMETER_RULE_UNIT\x10\x03\x12\x17\n" +
+	"\x13PARAMETER_RULE_TIME\x10\x04\x12\x1a\n" +
+	"\x16PARAMETER_RULE_ADDRESS\x10\x05\x12\x17\n" +
+	"\x13PARAMETER_RULE_MAIL\x10\x06\x12\x17\n" +
+	"\x13PARAMETER_RULE_PATH\x10\a\x12\x1c\n" +
+	"\x18PARAMETER_RULE_QUOTATION\x10\b\x12\x1d\n" +
+	"\x19PARAMETER_RULE_IDENTIFIER\x10\t\x12\x17\n" +
+	"\x13PARAMETER_RULE_FLAG\x10\n" +
+	"*\x8d\x02\n" +
+	"\n" +
+	"DropReason\x12\x1b\n" +
+	"\x17DROP_REASON_UNSPECIFIED\x10\x00\x12\x17\n" +
+	"\x13DROP_REASON_NEGATED\x10\x01\x12\x1d\n" +
+	"\x19DROP_REASON_KIND_EXCLUDED\x10\x02\x12\x1d\n" +
+	"\x19DROP_REASON_NOT_ASKED_FOR\x10\x03\x12\x17\n" +
+	"\x13DROP_REASON_BLOCKED\x10\x04\x12\x1b\n" +
+	"\x17DROP_REASON_BELOW_FLOOR\x10\x05\x12\x1f\n" +
+	"\x1bDROP_REASON_BELOW_MIN_SCORE\x10\x06\x12\x18\n" +
+	"\x14DROP_REASON_NO_MATCH\x10\a\x12\x1a\n" +
+	"\x16DROP_REASON_OVER_LIMIT\x10\b*h\n" +
+	"\aStepFit\x12\x18\n" +
+	"\x14STEP_FIT_UNSPECIFIED\x10\x00\x12\x15\n" +
+	"\x11STEP_FIT_ACCEPTED\x10\x01\x12\x16\n" +
+	"\x12STEP_FIT_UNCERTAIN\x10\x02\x12\x14\n" +
+	"\x10STEP_FIT_MISSING\x10\x03*\x83\x01\n" +
 	"\aOutcome\x12\x17\n" +
 	"\x13OUTCOME_UNSPECIFIED\x10\x00\x12\x14\n" +
 	"\x10OUTCOME_ACCEPTED\x10\x01\x12\x15\n" +
@@ -1774,7 +3031,14 @@ const file_signalbox_v1_route_service_proto_rawDesc = "" +
 	"\x10TOKEN_FIELD_NAME\x10\x01\x12\x1b\n" +
 	"\x17TOKEN_FIELD_SOURCE_HINT\x10\x02\x12\x1e\n" +
 	"\x1aTOKEN_FIELD_RESPONSIBILITY\x10\x03\x12\x15\n" +
-	"\x11TOKEN_FIELD_OTHER\x10\x04*\xaf\x02\n" +
+	"\x11TOKEN_FIELD_OTHER\x10\x04*\xcd\x01\n" +
+	"\x0fAdjustmentCause\x12 \n" +
+	"\x1cADJUSTMENT_CAUSE_UNSPECIFIED\x10\x00\x12\x1d\n" +
+	"\x19ADJUSTMENT_CAUSE_NOT_WHEN\x10\x01\x12\x1d\n" +
+	"\x19ADJUSTMENT_CAUSE_REDIRECT\x10\x02\x12\x1c\n" +
+	"\x18ADJUSTMENT_CAUSE_CONTEXT\x10\x03\x12\x1e\n" +
+	"\x1aADJUSTMENT_CAUSE_PREFERRED\x10\x04\x12\x1c\n" +
+	"\x18ADJUSTMENT_CAUSE_NEGATED\x10\x05*\xaf\x02\n" +
 	"\x0eDegradedReason\x12\x1f\n" +
 	"\x1bDEGRADED_REASON_UNSPECIFIED\x10\x00\x12\"\n" +
 	"\x1eDEGRADED_REASON_MODEL_DISABLED\x10\x01\x12!\n" +
@@ -1786,9 +3050,10 @@ const file_signalbox_v1_route_service_proto_rawDesc = "" +
 	"!DEGRADED_REASON_CALIBRATION_STALE\x10\a*R\n" +
 	"\vWarningCode\x12\x1c\n" +
 	"\x18WARNING_CODE_UNSPECIFIED\x10\x00\x12%\n" +
-	"!WARNING_CODE_LANGUAGE_UNSUPPORTED\x10\x012\xf7\x01\n" +
+	"!WARNING_CODE_LANGUAGE_UNSUPPORTED\x10\x012\xc5\x02\n" +
 	"\fRouteService\x12@\n" +
-	"\x05Route\x12\x1a.signalbox.v1.RouteRequest\x1a\x1b.signalbox.v1.RouteResponse\x12O\n" +
+	"\x05Route\x12\x1a.signalbox.v1.RouteRequest\x1a\x1b.signalbox.v1.RouteResponse\x12L\n" +
+	"\tPlanRoute\x12\x1e.signalbox.v1.PlanRouteRequest\x1a\x1f.signalbox.v1.PlanRouteResponse\x12O\n" +
 	"\n" +
 	"BatchRoute\x12\x1f.signalbox.v1.BatchRouteRequest\x1a .signalbox.v1.BatchRouteResponse\x12T\n" +
 	"\vStreamRoute\x12 .signalbox.v1.StreamRouteRequest\x1a!.signalbox.v1.StreamRouteResponse0\x01BGZEgithub.com/signalbox-dev/signalbox/clients/go/signalboxpb;signalboxpbb\x06proto3"
@@ -1805,76 +3070,123 @@ func file_signalbox_v1_route_service_proto_rawDescGZIP() []byte {
 	return file_signalbox_v1_route_service_proto_rawDescData
 }
 
-var file_signalbox_v1_route_service_proto_enumTypes = make([]protoimpl.EnumInfo, 7)
-var file_signalbox_v1_route_service_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
+var file_signalbox_v1_route_service_proto_enumTypes = make([]protoimpl.EnumInfo, 11)
+var file_signalbox_v1_route_service_proto_msgTypes = make([]protoimpl.MessageInfo, 28)
 var file_signalbox_v1_route_service_proto_goTypes = []any{
-	(RouteMode)(0),              // 0: signalbox.v1.RouteMode
-	(RouteView)(0),              // 1: signalbox.v1.RouteView
-	(Outcome)(0),                // 2: signalbox.v1.Outcome
-	(LexicalBand)(0),            // 3: signalbox.v1.LexicalBand
-	(TokenField)(0),             // 4: signalbox.v1.TokenField
-	(DegradedReason)(0),         // 5: signalbox.v1.DegradedReason
-	(WarningCode)(0),            // 6: signalbox.v1.WarningCode
-	(*RouteRequest)(nil),        // 7: signalbox.v1.RouteRequest
-	(*RouteResponse)(nil),       // 8: signalbox.v1.RouteResponse
-	(*PredictionSet)(nil),       // 9: signalbox.v1.PredictionSet
-	(*Decision)(nil),            // 10: signalbox.v1.Decision
-	(*Match)(nil),               // 11: signalbox.v1.Match
-	(*MatchedToken)(nil),        // 12: signalbox.v1.MatchedToken
-	(*ScoreParts)(nil),          // 13: signalbox.v1.ScoreParts
-	(*Degradation)(nil),         // 14: signalbox.v1.Degradation
-	(*RouteWarning)(nil),        // 15: signalbox.v1.RouteWarning
-	(*InputTruncation)(nil),     // 16: signalbox.v1.InputTruncation
-	(*BatchRouteRequest)(nil),   // 17: signalbox.v1.BatchRouteRequest
-	(*BatchRouteResponse)(nil),  // 18: signalbox.v1.BatchRouteResponse
-	(*StreamRouteRequest)(nil),  // 19: signalbox.v1.StreamRouteRequest
-	(*StreamRouteResponse)(nil), // 20: signalbox.v1.StreamRouteResponse
-	(*ExactCommandStage)(nil),   // 21: signalbox.v1.ExactCommandStage
-	(*LexicalStage)(nil),        // 22: signalbox.v1.LexicalStage
-	(*SemanticStage)(nil),       // 23: signalbox.v1.SemanticStage
-	(*EntryRef)(nil),            // 24: signalbox.v1.EntryRef
+	(RouteMode)(0),                // 0: signalbox.v1.RouteMode
+	(RouteView)(0),                // 1: signalbox.v1.RouteView
+	(ParameterRule)(0),            // 2: signalbox.v1.ParameterRule
+	(DropReason)(0),               // 3: signalbox.v1.DropReason
+	(StepFit)(0),                  // 4: signalbox.v1.StepFit
+	(Outcome)(0),                  // 5: signalbox.v1.Outcome
+	(LexicalBand)(0),              // 6: signalbox.v1.LexicalBand
+	(TokenField)(0),               // 7: signalbox.v1.TokenField
+	(AdjustmentCause)(0),          // 8: signalbox.v1.AdjustmentCause
+	(DegradedReason)(0),           // 9: signalbox.v1.DegradedReason
+	(WarningCode)(0),              // 10: signalbox.v1.WarningCode
+	(*RouteRequest)(nil),          // 11: signalbox.v1.RouteRequest
+	(*ConversationContext)(nil),   // 12: signalbox.v1.ConversationContext
+	(*ConversationTurn)(nil),      // 13: signalbox.v1.ConversationTurn
+	(*RouteResponse)(nil),         // 14: signalbox.v1.RouteResponse
+	(*PredictionSet)(nil),         // 15: signalbox.v1.PredictionSet
+	(*UnwantedText)(nil),          // 16: signalbox.v1.UnwantedText
+	(*ByteSpan)(nil),              // 17: signalbox.v1.ByteSpan
+	(*Parameter)(nil),             // 18: signalbox.v1.Parameter
+	(*DroppedCandidate)(nil),      // 19: signalbox.v1.DroppedCandidate
+	(*Plan)(nil),                  // 20: signalbox.v1.Plan
+	(*PlanStep)(nil),              // 21: signalbox.v1.PlanStep
+	(*PlanRouteRequest)(nil),      // 22: signalbox.v1.PlanRouteRequest
+	(*PlanRouteResponse)(nil),     // 23: signalbox.v1.PlanRouteResponse
+	(*Decision)(nil),              // 24: signalbox.v1.Decision
+	(*Match)(nil),                 // 25: signalbox.v1.Match
+	(*MatchedToken)(nil),          // 26: signalbox.v1.MatchedToken
+	(*ScoreParts)(nil),            // 27: signalbox.v1.ScoreParts
+	(*ScoreAdjustment)(nil),       // 28: signalbox.v1.ScoreAdjustment
+	(*Degradation)(nil),           // 29: signalbox.v1.Degradation
+	(*RouteWarning)(nil),          // 30: signalbox.v1.RouteWarning
+	(*InputTruncation)(nil),       // 31: signalbox.v1.InputTruncation
+	(*BatchRouteRequest)(nil),     // 32: signalbox.v1.BatchRouteRequest
+	(*BatchRouteResponse)(nil),    // 33: signalbox.v1.BatchRouteResponse
+	(*StreamRouteRequest)(nil),    // 34: signalbox.v1.StreamRouteRequest
+	(*StreamRouteResponse)(nil),   // 35: signalbox.v1.StreamRouteResponse
+	(*ExactCommandStage)(nil),     // 36: signalbox.v1.ExactCommandStage
+	(*LexicalStage)(nil),          // 37: signalbox.v1.LexicalStage
+	(*SemanticStage)(nil),         // 38: signalbox.v1.SemanticStage
+	(*timestamppb.Timestamp)(nil), // 39: google.protobuf.Timestamp
+	(*EntryRef)(nil),              // 40: signalbox.v1.EntryRef
+	(*structpb.Value)(nil),        // 41: google.protobuf.Value
 }
 var file_signalbox_v1_route_service_proto_depIdxs = []int32{
 	0,  // 0: signalbox.v1.RouteRequest.mode:type_name -> signalbox.v1.RouteMode
 	1,  // 1: signalbox.v1.RouteRequest.view:type_name -> signalbox.v1.RouteView
-	10, // 2: signalbox.v1.RouteResponse.decision:type_name -> signalbox.v1.Decision
-	11, // 3: signalbox.v1.RouteResponse.matches:type_name -> signalbox.v1.Match
-	0,  // 4: signalbox.v1.RouteResponse.mode:type_name -> signalbox.v1.RouteMode
-	14, // 5: signalbox.v1.RouteResponse.degraded:type_name -> signalbox.v1.Degradation
-	15, // 6: signalbox.v1.RouteResponse.warnings:type_name -> signalbox.v1.RouteWarning
-	16, // 7: signalbox.v1.RouteResponse.input_truncated:type_name -> signalbox.v1.InputTruncation
-	11, // 8: signalbox.v1.RouteResponse.nearest:type_name -> signalbox.v1.Match
-	9,  // 9: signalbox.v1.RouteResponse.prediction_set:type_name -> signalbox.v1.PredictionSet
-	24, // 10: signalbox.v1.PredictionSet.entries:type_name -> signalbox.v1.EntryRef
-	2,  // 11: signalbox.v1.Decision.outcome:type_name -> signalbox.v1.Outcome
-	24, // 12: signalbox.v1.Match.entry:type_name -> signalbox.v1.EntryRef
-	3,  // 13: signalbox.v1.Match.lexical_band:type_name -> signalbox.v1.LexicalBand
-	12, // 14: signalbox.v1.Match.matched_tokens:type_name -> signalbox.v1.MatchedToken
-	13, // 15: signalbox.v1.Match.parts:type_name -> signalbox.v1.ScoreParts
-	4,  // 16: signalbox.v1.MatchedToken.field:type_name -> signalbox.v1.TokenField
-	5,  // 17: signalbox.v1.Degradation.reason:type_name -> signalbox.v1.DegradedReason
-	6,  // 18: signalbox.v1.RouteWarning.code:type_name -> signalbox.v1.WarningCode
-	7,  // 19: signalbox.v1.BatchRouteRequest.requests:type_name -> signalbox.v1.RouteRequest
-	8,  // 20: signalbox.v1.BatchRouteResponse.responses:type_name -> signalbox.v1.RouteResponse
-	7,  // 21: signalbox.v1.StreamRouteRequest.route:type_name -> signalbox.v1.RouteRequest
-	21, // 22: signalbox.v1.StreamRouteResponse.exact_command:type_name -> signalbox.v1.ExactCommandStage
-	22, // 23: signalbox.v1.StreamRouteResponse.lexical:type_name -> signalbox.v1.LexicalStage
-	23, // 24: signalbox.v1.StreamRouteResponse.semantic:type_name -> signalbox.v1.SemanticStage
-	8,  // 25: signalbox.v1.StreamRouteResponse.decision:type_name -> signalbox.v1.RouteResponse
-	24, // 26: signalbox.v1.ExactCommandStage.entry:type_name -> signalbox.v1.EntryRef
-	11, // 27: signalbox.v1.LexicalStage.matches:type_name -> signalbox.v1.Match
-	11, // 28: signalbox.v1.SemanticStage.matches:type_name -> signalbox.v1.Match
-	7,  // 29: signalbox.v1.RouteService.Route:input_type -> signalbox.v1.RouteRequest
-	17, // 30: signalbox.v1.RouteService.BatchRoute:input_type -> signalbox.v1.BatchRouteRequest
-	19, // 31: signalbox.v1.RouteService.StreamRoute:input_type -> signalbox.v1.StreamRouteRequest
-	8,  // 32: signalbox.v1.RouteService.Route:output_type -> signalbox.v1.RouteResponse
-	18, // 33: signalbox.v1.RouteService.BatchRoute:output_type -> signalbox.v1.BatchRouteResponse
-	20, // 34: signalbox.v1.RouteService.StreamRoute:output_type -> signalbox.v1.StreamRouteResponse
-	32, // [32:35] is the sub-list for method output_type
-	29, // [29:32] is the sub-list for method input_type
-	29, // [29:29] is the sub-list for extension type_name
-	29, // [29:29] is the sub-list for extension extendee
-	0,  // [0:29] is the sub-list for field type_name
+	12, // 2: signalbox.v1.RouteRequest.context:type_name -> signalbox.v1.ConversationContext
+	39, // 3: signalbox.v1.RouteRequest.now:type_name -> google.protobuf.Timestamp
+	13, // 4: signalbox.v1.ConversationContext.turns:type_name -> signalbox.v1.ConversationTurn
+	24, // 5: signalbox.v1.RouteResponse.decision:type_name -> signalbox.v1.Decision
+	25, // 6: signalbox.v1.RouteResponse.matches:type_name -> signalbox.v1.Match
+	0,  // 7: signalbox.v1.RouteResponse.mode:type_name -> signalbox.v1.RouteMode
+	29, // 8: signalbox.v1.RouteResponse.degraded:type_name -> signalbox.v1.Degradation
+	30, // 9: signalbox.v1.RouteResponse.warnings:type_name -> signalbox.v1.RouteWarning
+	31, // 10: signalbox.v1.RouteResponse.input_truncated:type_name -> signalbox.v1.InputTruncation
+	25, // 11: signalbox.v1.RouteResponse.nearest:type_name -> signalbox.v1.Match
+	20, // 12: signalbox.v1.RouteResponse.plan:type_name -> signalbox.v1.Plan
+	16, // 13: signalbox.v1.RouteResponse.unwanted:type_name -> signalbox.v1.UnwantedText
+	18, // 14: signalbox.v1.RouteResponse.parameters:type_name -> signalbox.v1.Parameter
+	19, // 15: signalbox.v1.RouteResponse.dropped:type_name -> signalbox.v1.DroppedCandidate
+	15, // 16: signalbox.v1.RouteResponse.prediction_set:type_name -> signalbox.v1.PredictionSet
+	40, // 17: signalbox.v1.PredictionSet.entries:type_name -> signalbox.v1.EntryRef
+	17, // 18: signalbox.v1.UnwantedText.span:type_name -> signalbox.v1.ByteSpan
+	40, // 19: signalbox.v1.UnwantedText.entries:type_name -> signalbox.v1.EntryRef
+	41, // 20: signalbox.v1.Parameter.value:type_name -> google.protobuf.Value
+	17, // 21: signalbox.v1.Parameter.span:type_name -> signalbox.v1.ByteSpan
+	2,  // 22: signalbox.v1.Parameter.rule:type_name -> signalbox.v1.ParameterRule
+	40, // 23: signalbox.v1.DroppedCandidate.entry:type_name -> signalbox.v1.EntryRef
+	3,  // 24: signalbox.v1.DroppedCandidate.reason:type_name -> signalbox.v1.DropReason
+	21, // 25: signalbox.v1.Plan.steps:type_name -> signalbox.v1.PlanStep
+	40, // 26: signalbox.v1.Plan.cycle:type_name -> signalbox.v1.EntryRef
+	17, // 27: signalbox.v1.PlanStep.span:type_name -> signalbox.v1.ByteSpan
+	4,  // 28: signalbox.v1.PlanStep.fit:type_name -> signalbox.v1.StepFit
+	25, // 29: signalbox.v1.PlanStep.match:type_name -> signalbox.v1.Match
+	18, // 30: signalbox.v1.PlanStep.parameters:type_name -> signalbox.v1.Parameter
+	11, // 31: signalbox.v1.PlanRouteRequest.route:type_name -> signalbox.v1.RouteRequest
+	20, // 32: signalbox.v1.PlanRouteResponse.plan:type_name -> signalbox.v1.Plan
+	16, // 33: signalbox.v1.PlanRouteResponse.unwanted:type_name -> signalbox.v1.UnwantedText
+	0,  // 34: signalbox.v1.PlanRouteResponse.mode:type_name -> signalbox.v1.RouteMode
+	29, // 35: signalbox.v1.PlanRouteResponse.degraded:type_name -> signalbox.v1.Degradation
+	30, // 36: signalbox.v1.PlanRouteResponse.warnings:type_name -> signalbox.v1.RouteWarning
+	5,  // 37: signalbox.v1.Decision.outcome:type_name -> signalbox.v1.Outcome
+	40, // 38: signalbox.v1.Match.entry:type_name -> signalbox.v1.EntryRef
+	6,  // 39: signalbox.v1.Match.lexical_band:type_name -> signalbox.v1.LexicalBand
+	26, // 40: signalbox.v1.Match.matched_tokens:type_name -> signalbox.v1.MatchedToken
+	27, // 41: signalbox.v1.Match.parts:type_name -> signalbox.v1.ScoreParts
+	7,  // 42: signalbox.v1.MatchedToken.field:type_name -> signalbox.v1.TokenField
+	28, // 43: signalbox.v1.ScoreParts.adjustments:type_name -> signalbox.v1.ScoreAdjustment
+	8,  // 44: signalbox.v1.ScoreAdjustment.cause:type_name -> signalbox.v1.AdjustmentCause
+	9,  // 45: signalbox.v1.Degradation.reason:type_name -> signalbox.v1.DegradedReason
+	10, // 46: signalbox.v1.RouteWarning.code:type_name -> signalbox.v1.WarningCode
+	11, // 47: signalbox.v1.BatchRouteRequest.requests:type_name -> signalbox.v1.RouteRequest
+	14, // 48: signalbox.v1.BatchRouteResponse.responses:type_name -> signalbox.v1.RouteResponse
+	11, // 49: signalbox.v1.StreamRouteRequest.route:type_name -> signalbox.v1.RouteRequest
+	36, // 50: signalbox.v1.StreamRouteResponse.exact_command:type_name -> signalbox.v1.ExactCommandStage
+	37, // 51: signalbox.v1.StreamRouteResponse.lexical:type_name -> signalbox.v1.LexicalStage
+	38, // 52: signalbox.v1.StreamRouteResponse.semantic:type_name -> signalbox.v1.SemanticStage
+	14, // 53: signalbox.v1.StreamRouteResponse.decision:type_name -> signalbox.v1.RouteResponse
+	40, // 54: signalbox.v1.ExactCommandStage.entry:type_name -> signalbox.v1.EntryRef
+	25, // 55: signalbox.v1.LexicalStage.matches:type_name -> signalbox.v1.Match
+	25, // 56: signalbox.v1.SemanticStage.matches:type_name -> signalbox.v1.Match
+	11, // 57: signalbox.v1.RouteService.Route:input_type -> signalbox.v1.RouteRequest
+	22, // 58: signalbox.v1.RouteService.PlanRoute:input_type -> signalbox.v1.PlanRouteRequest
+	32, // 59: signalbox.v1.RouteService.BatchRoute:input_type -> signalbox.v1.BatchRouteRequest
+	34, // 60: signalbox.v1.RouteService.StreamRoute:input_type -> signalbox.v1.StreamRouteRequest
+	14, // 61: signalbox.v1.RouteService.Route:output_type -> signalbox.v1.RouteResponse
+	23, // 62: signalbox.v1.RouteService.PlanRoute:output_type -> signalbox.v1.PlanRouteResponse
+	33, // 63: signalbox.v1.RouteService.BatchRoute:output_type -> signalbox.v1.BatchRouteResponse
+	35, // 64: signalbox.v1.RouteService.StreamRoute:output_type -> signalbox.v1.StreamRouteResponse
+	61, // [61:65] is the sub-list for method output_type
+	57, // [57:61] is the sub-list for method input_type
+	57, // [57:57] is the sub-list for extension type_name
+	57, // [57:57] is the sub-list for extension extendee
+	0,  // [0:57] is the sub-list for field type_name
 }
 
 func init() { file_signalbox_v1_route_service_proto_init() }
@@ -1884,8 +3196,8 @@ func file_signalbox_v1_route_service_proto_init() {
 	}
 	file_signalbox_v1_entry_proto_init()
 	file_signalbox_v1_route_service_proto_msgTypes[0].OneofWrappers = []any{}
-	file_signalbox_v1_route_service_proto_msgTypes[6].OneofWrappers = []any{}
-	file_signalbox_v1_route_service_proto_msgTypes[13].OneofWrappers = []any{
+	file_signalbox_v1_route_service_proto_msgTypes[16].OneofWrappers = []any{}
+	file_signalbox_v1_route_service_proto_msgTypes[24].OneofWrappers = []any{
 		(*StreamRouteResponse_ExactCommand)(nil),
 		(*StreamRouteResponse_Lexical)(nil),
 		(*StreamRouteResponse_Semantic)(nil),
@@ -1896,8 +3208,8 @@ func file_signalbox_v1_route_service_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_signalbox_v1_route_service_proto_rawDesc), len(file_signalbox_v1_route_service_proto_rawDesc)),
-			NumEnums:      7,
-			NumMessages:   17,
+			NumEnums:      11,
+			NumMessages:   28,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

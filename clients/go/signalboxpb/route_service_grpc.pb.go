@@ -20,6 +20,7 @@ const _ = grpc.SupportPackageIsVersion9
 
 const (
 	RouteService_Route_FullMethodName       = "/signalbox.v1.RouteService/Route"
+	RouteService_PlanRoute_FullMethodName   = "/signalbox.v1.RouteService/PlanRoute"
 	RouteService_BatchRoute_FullMethodName  = "/signalbox.v1.RouteService/BatchRoute"
 	RouteService_StreamRoute_FullMethodName = "/signalbox.v1.RouteService/StreamRoute"
 )
@@ -32,6 +33,10 @@ const (
 type RouteServiceClient interface {
 	// Routes one prompt.
 	Route(ctx context.Context, in *RouteRequest, opts ...grpc.CallOption) (*RouteResponse, error)
+	// Splits a prompt that asks for several things into steps, each with its entry, in the order
+	// meant and with what entries depend on first. Entries that depend on each other in a circle
+	// are the error DEPENDENCY_CYCLE.
+	PlanRoute(ctx context.Context, in *PlanRouteRequest, opts ...grpc.CallOption) (*PlanRouteResponse, error)
 	// Routes several prompts against one and the same catalogue revision. One invalid request
 	// fails the batch and is named by its index.
 	BatchRoute(ctx context.Context, in *BatchRouteRequest, opts ...grpc.CallOption) (*BatchRouteResponse, error)
@@ -53,6 +58,16 @@ func (c *routeServiceClient) Route(ctx context.Context, in *RouteRequest, opts .
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(RouteResponse)
 	err := c.cc.Invoke(ctx, RouteService_Route_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *routeServiceClient) PlanRoute(ctx context.Context, in *PlanRouteRequest, opts ...grpc.CallOption) (*PlanRouteResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(PlanRouteResponse)
+	err := c.cc.Invoke(ctx, RouteService_PlanRoute_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -96,6 +111,10 @@ type RouteService_StreamRouteClient = grpc.ServerStreamingClient[StreamRouteResp
 type RouteServiceServer interface {
 	// Routes one prompt.
 	Route(context.Context, *RouteRequest) (*RouteResponse, error)
+	// Splits a prompt that asks for several things into steps, each with its entry, in the order
+	// meant and with what entries depend on first. Entries that depend on each other in a circle
+	// are the error DEPENDENCY_CYCLE.
+	PlanRoute(context.Context, *PlanRouteRequest) (*PlanRouteResponse, error)
 	// Routes several prompts against one and the same catalogue revision. One invalid request
 	// fails the batch and is named by its index.
 	BatchRoute(context.Context, *BatchRouteRequest) (*BatchRouteResponse, error)
@@ -115,6 +134,9 @@ type UnimplementedRouteServiceServer struct{}
 
 func (UnimplementedRouteServiceServer) Route(context.Context, *RouteRequest) (*RouteResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Route not implemented")
+}
+func (UnimplementedRouteServiceServer) PlanRoute(context.Context, *PlanRouteRequest) (*PlanRouteResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method PlanRoute not implemented")
 }
 func (UnimplementedRouteServiceServer) BatchRoute(context.Context, *BatchRouteRequest) (*BatchRouteResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method BatchRoute not implemented")
@@ -161,6 +183,24 @@ func _RouteService_Route_Handler(srv interface{}, ctx context.Context, dec func(
 	return interceptor(ctx, in, info, handler)
 }
 
+func _RouteService_PlanRoute_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(PlanRouteRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(RouteServiceServer).PlanRoute(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: RouteService_PlanRoute_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(RouteServiceServer).PlanRoute(ctx, req.(*PlanRouteRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _RouteService_BatchRoute_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(BatchRouteRequest)
 	if err := dec(in); err != nil {
@@ -200,6 +240,10 @@ var RouteService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "Route",
 			Handler:    _RouteService_Route_Handler,
+		},
+		{
+			MethodName: "PlanRoute",
+			Handler:    _RouteService_PlanRoute_Handler,
 		},
 		{
 			MethodName: "BatchRoute",

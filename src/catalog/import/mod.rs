@@ -201,6 +201,26 @@ pub fn import(
     Ok(batch.imported)
 }
 
+/// Fields of a text's front matter, in lower case, with their items (one for what is no list),
+/// and what follows it. A text without front matter, or whose front matter cannot be read even
+/// after repair, is all text.
+pub fn front_matter_of(text: &str) -> (Vec<(String, Vec<String>)>, &str) {
+    let text = text.trim_start_matches('\u{feff}');
+    let Ok(Some(parts)) = front_matter::split(text) else {
+        return (Vec::new(), text);
+    };
+    let Ok(front) = front_matter::parse(parts.front) else {
+        return (Vec::new(), parts.body);
+    };
+    let items = |value: &node::Node| match value.data {
+        node::Data::List(_) => front.texts_of(value),
+        _ => vec![front.text_of(value)],
+    };
+    let fields = front.pairs.iter();
+    let fields = fields.map(|pair| (pair.key.to_lowercase(), items(&pair.value)));
+    (fields.collect(), parts.body)
+}
+
 /// An entry, and the line it begins at.
 struct Found {
     entry: Entry,

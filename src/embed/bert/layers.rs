@@ -15,7 +15,7 @@ use candle_transformers::models::bert::Config;
 use super::ops::{add_bias, add_bias_gelu, add_bias_residual};
 
 /// Weights by name, as read from the file; F32 on the CPU.
-pub(super) type Weights = HashMap<String, Tensor>;
+pub(in crate::embed) type Weights = HashMap<String, Tensor>;
 
 /// Word, position and type embeddings.
 pub(super) struct Embeddings {
@@ -67,7 +67,7 @@ impl Embeddings {
 }
 
 /// Self-attention and feed-forward, each followed by residual and normalisation.
-pub(super) struct Layer {
+pub(in crate::embed) struct Layer {
     qkv: Linear,
     output: Linear,
     attended: Norm,
@@ -78,7 +78,11 @@ pub(super) struct Layer {
 }
 
 impl Layer {
-    pub(super) fn take(weights: &mut Weights, at: usize, config: &Config) -> Result<Self> {
+    pub(in crate::embed) fn take(
+        weights: &mut Weights,
+        at: usize,
+        config: &Config,
+    ) -> Result<Self> {
         let (hidden, inner) = (config.hidden_size, config.intermediate_size);
         let heads = config.num_attention_heads;
         let prefix = format!("encoder.layer.{at}");
@@ -107,9 +111,10 @@ impl Layer {
         })
     }
 
-    /// Hidden states `[tokens, hidden]` to those of the next layer.
-    pub(super) fn forward(&self, hidden: &Tensor) -> Result<Tensor> {
-        let context = self.attend(hidden)?;
+    /// Hidden states `[tokens, hidden]` to those of the next layer. The rows are those of one
+    /// or more texts, one after another, of `lengths` tokens.
+    pub(super) fn forward(&self, hidden: &Tensor, lengths: &[usize]) -> Result<Tensor> {
+        let context = self.attend(hidden, lengths)?;
         let output = self.output.product(&context)?;
         let attended =
             self.attended
@@ -120,10 +125,24 @@ impl Layer {
             .forward(&add_bias_residual(down, &self.down.bias, &attended)?)
     }
 
-    // The heads' contexts side by side, [tokens, hidden].
-    fn attend(&self, hidden: &Tensor) -> Result<Tensor> {
-        let (tokens, width) = hidden.dims2()?;
+    // The heads' contexts side by side, [tokens, hidden]; each text attends to itself alone.
+    fn attend(&self, hidden: &Tensor, lengths: &[usize]) -> Result<Tensor> {
         let qkv = add_bias(self.qkv.product(hidden)?, &self.qkv.bias)?;
+        if let [_] = lengths {
+            return self.attend_one(&qkv);
+        }
+        let mut contexts = Vec::with_capacity(lengths.len());
+        let mut from = 0;
+        for length in lengths {
+            contexts.push(self.attend_one(&qkv.narrow(0, from, *length)?)?);
+            from += length;
+        }
+        Tensor::cat(&contexts, 0)
+    }
+
+    fn attend_one(&self, qkv: &Tensor) -> Result<Tensor> {
+        let (tokens, width) = qkv.dims2()?;
+        let width = width / 3;
         // Views of [heads, tokens, width / heads]; nothing is copied.
         let qkv = qkv
             .reshape((tokens, 3, self.heads, width / self.heads))?

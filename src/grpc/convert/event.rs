@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::entry::kind_filter_from;
+use super::preferences::preferences_from;
 use crate::catalog::{EntryId, Kind};
 use crate::error::Violations;
 use crate::grpc::pb;
@@ -123,6 +124,7 @@ impl Reader<'_> {
                 LoopEvent::PreHydrationComplete(PreHydrationComplete {
                     reference_count: self.count("reference_count", event.reference_count),
                     resolved_count: self.count("resolved_count", event.resolved_count),
+                    failed_count: self.count("failed_count", event.failed_count),
                     token_count: self.large("token_count", event.token_count),
                     duration: self.duration("duration", event.duration),
                 })
@@ -260,6 +262,14 @@ impl Reader<'_> {
                 no_commands: request.no_commands,
                 no_tools: request.no_tools,
                 no_skills: request.no_skills,
+                context: request.context,
+                tenant: request.tenant,
+                user: request.user,
+                preferences: preferences_from(pb::Preferences {
+                    pinned: request.pinned,
+                    blocked: request.blocked,
+                    preferred: request.preferred,
+                }),
             },
             catalog_revision: event.catalog_revision,
             model_id: event.model_id,

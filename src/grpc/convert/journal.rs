@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::entry::reference_to;
 use super::event::time_to;
+use super::preferences::preferences_to;
 use crate::catalog::EntryId;
 use crate::grpc::pb;
 use crate::grpc::pb::loop_event::Event as PbEvent;
@@ -45,6 +46,7 @@ pub fn event_to(event: LoopEvent) -> pb::LoopEvent {
                 resolved_count: small(event.resolved_count),
                 token_count: large(event.token_count),
                 duration: duration_to(event.duration),
+                failed_count: small(event.failed_count),
             })
         }
         LoopEvent::ReasoningComplete(event) => PbEvent::ReasoningComplete(pb::ReasoningComplete {
@@ -139,6 +141,7 @@ fn observation_to(observation: Observation) -> pb::Observation {
 }
 
 fn route_to(event: RouteDecided) -> pb::RouteDecided {
+    let preferences = preferences_to(&event.request.preferences, &|_| None);
     pb::RouteDecided {
         route_id: event.route_id,
         request: Some(pb::RoutedRequest {
@@ -149,6 +152,12 @@ fn route_to(event: RouteDecided) -> pb::RouteDecided {
             no_commands: event.request.no_commands,
             no_tools: event.request.no_tools,
             no_skills: event.request.no_skills,
+            context: event.request.context,
+            tenant: event.request.tenant,
+            user: event.request.user,
+            pinned: preferences.pinned,
+            blocked: preferences.blocked,
+            preferred: preferences.preferred,
         }),
         catalog_revision: event.catalog_revision,
         model_id: event.model_id,

@@ -100,6 +100,10 @@ fn config_from(config: pb::LoopConfig, path: &str, violations: &mut Violations) 
     let step_iteration = config
         .step_iteration
         .map(|steps| steps_from(steps, &format!("{path}step_iteration."), violations));
+    let hydration_path = format!("{path}pre_hydration.");
+    let pre_hydration = config
+        .pre_hydration
+        .map(|hydration| hydration_from(hydration, &hydration_path, violations));
     let mut reader = Reader { violations };
     LoopConfig {
         max_iterations: reader.small_or(
@@ -146,9 +150,7 @@ fn config_from(config: pb::LoopConfig, path: &str, violations: &mut Violations) 
         }),
         tool_profile,
         step_iteration,
-        pre_hydration: config.pre_hydration.map(|hydration| {
-            hydration_from(hydration, &format!("{path}pre_hydration."), &mut reader)
-        }),
+        pre_hydration,
     }
 }
 
@@ -253,20 +255,24 @@ fn steps_from(steps: pb::StepIteration, path: &str, violations: &mut Violations)
     }
 }
 
-fn hydration_from(
+/// Reads custom patterns.
+pub fn custom_patterns_from(patterns: Vec<pb::ReferencePattern>) -> Vec<ReferencePattern> {
+    patterns
+        .into_iter()
+        .map(|pb::ReferencePattern { ref_type, pattern }| ReferencePattern { ref_type, pattern })
+        .collect()
+}
+
+/// Reads what is fetched before the first turn.
+pub fn hydration_from(
     hydration: pb::PreHydration,
     path: &str,
-    reader: &mut Reader<'_>,
+    violations: &mut Violations,
 ) -> PreHydration {
+    let mut reader = Reader { violations };
     let default = PreHydration::default();
     PreHydration {
-        custom_patterns: hydration
-            .custom_patterns
-            .into_iter()
-            .map(
-                |pb::ReferencePattern { ref_type, pattern }| ReferencePattern { ref_type, pattern },
-            )
-            .collect(),
+        custom_patterns: custom_patterns_from(hydration.custom_patterns),
         resolution_tools: hydration.resolution_tools.into_iter().collect(),
         timeout: reader
             .time(path, "timeout", hydration.timeout)

@@ -1,13 +1,16 @@
 //! Requests to route, and what is answered.
 
 use super::entry::reference_to;
+use super::plan::{adjustment_to, dropped_to, parameters_to, plan_to, unwanted_to};
+use super::preferences::owner_from;
 use crate::error::Violations;
 use crate::grpc::pb;
 use crate::grpc::pb::stream_route_response::Stage as PbStage;
 use crate::index::Field;
+use crate::params::Clock;
 use crate::route::{
-    Band, DEFAULT_LIMIT, Decision, Degradation, DegradedReason, KindFilter, Mode, Outcome,
-    PredictionSet, Ranked, Request, RouteResult, ScoreParts, Stage, Warning,
+    Band, Conversation, DEFAULT_LIMIT, Decision, Degradation, DegradedReason, KindFilter, Mode,
+    Outcome, PredictionSet, Ranked, Request, RouteResult, ScoreParts, Stage, Warning,
 };
 
 /// Reads a request; `path` is prefixed to the fields of its violations.
@@ -44,8 +47,45 @@ pub fn request_from(
         let text = format!("{} is no view: one of BASIC, FULL", message.view);
         violations.add(format!("{path}view"), text);
     }
+    if let Some(context) = message.context {
+        request.conversation = Conversation {
+            turns: context.turns.into_iter().map(|turn| turn.text).collect(),
+            summary: context.summary,
+        };
+    }
+    request.owner = owner_from(message.tenant, message.user);
+    request.plan = message.plan;
+    request.explain = wants_full(message.view);
+    request.clock = clock_from(message.now, &message.time_zone, path, violations);
     request.check(path, max_prompt_bytes, violations);
     request
+}
+
+/// The clock of a request; `None` where it names neither a moment nor a zone.
+fn clock_from(
+    now: Option<prost_types::Timestamp>,
+    zone: &str,
+    path: &str,
+    violations: &mut Violations,
+) -> Option<Clock> {
+    let mut clock = Clock::system();
+    let named = now.is_some() || !zone.is_empty();
+    if let Some(now) = now {
+        match jiff::Timestamp::new(now.seconds, now.nanos) {
+            Ok(now) => clock.now = now,
+            Err(_) => violations.add(format!("{path}now"), "is no time of the years 1 to 9999"),
+        }
+    }
+    if !zone.is_empty() {
+        match jiff::tz::TimeZone::get(zone) {
+            Ok(zone) => clock.zone = zone,
+            Err(_) => {
+                let text = format!("{zone:?} is no time zone: an IANA name like Europe/Berlin");
+                violations.add(format!("{path}time_zone"), text);
+            }
+        }
+    }
+    named.then_some(clock)
 }
 
 /// Reads a mode.
@@ -57,6 +97,14 @@ pub fn mode_from(number: i32) -> Option<Mode> {
     }
 }
 
+fn mode_to(mode: Mode) -> pb::RouteMode {
+    match mode {
+        Mode::Lexical => pb::RouteMode::Lexical,
+        Mode::Semantic => pb::RouteMode::Semantic,
+        Mode::Hybrid => pb::RouteMode::Hybrid,
+    }
+}
+
 /// Whether a view asks for all evidence.
 pub fn wants_full(view: i32) -> bool {
     view == i32::from(pb::RouteView::Full)
@@ -64,12 +112,14 @@ pub fn wants_full(view: i32) -> bool {
 
 /// Writes an answer.
 pub fn result_to(result: RouteResult, route_id: String, full: bool) -> pb::RouteResponse {
-    let mode = match result.mode {
-        Mode::Lexical => pb::RouteMode::Lexical,
-        Mode::Semantic => pb::RouteMode::Semantic,
-        Mode::Hybrid => pb::RouteMode::Hybrid,
-    };
+    let mode = mode_to(result.mode);
+    let (parameters, missing_parameters) = parameters_to(result.parameters.unwrap_or_default());
     pb::RouteResponse {
+        plan: result.plan.map(|plan| plan_to(plan, full)),
+        unwanted: result.unwanted.into_iter().map(unwanted_to).collect(),
+        parameters,
+        missing_parameters,
+        dropped: result.dropped.into_iter().map(dropped_to).collect(),
         decision: Some(decision_to(result.decision)),
         matches: matches_to(result.matches, full),
         catalog_revision: result.revision,
@@ -178,7 +228,8 @@ fn matches_to(matches: Vec<Ranked>, full: bool) -> Vec<pb::Match> {
         .collect()
 }
 
-fn match_to(ranked: Ranked, full: bool) -> pb::Match {
+/// Writes a match.
+pub fn match_to(ranked: Ranked, full: bool) -> pb::Match {
     let band = match Band::of(ranked.lexical_score) {
         Band::Weak => pb::LexicalBand::Weak,
         Band::Fair => pb::LexicalBand::Fair,
@@ -218,6 +269,9 @@ fn parts_to(parts: ScoreParts) -> pb::ScoreParts {
         nearest_example,
         hub: parts.hub,
         raw: parts.raw,
+        adjustments: parts.adjustments.into_iter().map(adjustment_to).collect(),
+        negated: parts.negated,
+        pinned: parts.pinned,
     }
 }
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::catalog::Kind;
+use crate::preferences::Preferences;
 
 /// The loop began.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -30,6 +31,8 @@ pub struct PreHydrationComplete {
     pub reference_count: u32,
     /// Of those, resolved.
     pub resolved_count: u32,
+    /// Of those found, the ones that could not be resolved.
+    pub failed_count: u32,
     /// Tokens of context that they came to.
     pub token_count: u64,
     /// How long it took.
@@ -244,6 +247,18 @@ pub struct RouteRequest {
     pub no_tools: bool,
     /// Whether skills were left out.
     pub no_skills: bool,
+    /// What was said before, as far as it was read.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub context: String,
+    /// Whose preferences counted.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub tenant: String,
+    /// The same.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub user: String,
+    /// The preferences that counted.
+    #[serde(skip_serializing_if = "Preferences::is_empty")]
+    pub preferences: Preferences,
 }
 
 /// One match of a route.

@@ -2,7 +2,8 @@
 
 use super::super::event::*;
 use super::*;
-use crate::catalog::Kind;
+use crate::catalog::{EntryId, Kind};
+use crate::preferences::Preferences;
 
 /// One event of each type, with something in every field.
 pub(crate) fn one_of_each() -> Vec<LoopEvent> {
@@ -22,6 +23,7 @@ pub(crate) fn one_of_each() -> Vec<LoopEvent> {
         LoopEvent::PreHydrationComplete(PreHydrationComplete {
             reference_count: 3,
             resolved_count: 2,
+            failed_count: 1,
             token_count: 900,
             duration,
         }),
@@ -84,6 +86,13 @@ pub(crate) fn one_of_each() -> Vec<LoopEvent> {
                 no_commands: false,
                 no_tools: true,
                 no_skills: false,
+                context: "先查一下".into(),
+                tenant: "acme".into(),
+                user: "eve".into(),
+                preferences: Preferences {
+                    blocked: vec![EntryId::new("api", "x")],
+                    ..Preferences::default()
+                },
             },
             catalog_revision: "r-1".into(),
             model_id: "minilm".into(),

@@ -320,6 +320,17 @@ impl LoopHub {
         self.filter(&profile, tools, prompt)
     }
 
+    /// Configuration of an open loop, whose lease begins anew.
+    ///
+    /// # Errors
+    ///
+    /// No such loop, or it has ended.
+    pub async fn config_of(&self, loop_id: &str) -> Result<LoopConfig, LoopError> {
+        let mut live = self.open_loop(loop_id).await?;
+        live.renew();
+        Ok(live.state.config().clone())
+    }
+
     /// Creates a loop.
     ///
     /// # Errors
@@ -333,7 +344,15 @@ impl LoopHub {
 
     async fn create_now(&self, new: NewLoop) -> Result<CreatedLoop, LoopError> {
         let lease = new.lease.unwrap_or(DEFAULT_LEASE);
-        new.check().into_result()?;
+        // Compiling patterns takes milliseconds each.
+        let patterns = new.config.pre_hydration.as_ref();
+        let size = match patterns.is_some_and(|config| !config.custom_patterns.is_empty()) {
+            true => usize::MAX,
+            false => 0,
+        };
+        let check = move || (new.check(), new);
+        let (violations, new) = heavy(size, check).await?;
+        violations.into_result()?;
         let limit = new.config.max_delegation_depth;
         if new.delegation_depth > limit {
             return Err(LoopError::TooDeep {

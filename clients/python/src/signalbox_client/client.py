@@ -102,6 +102,14 @@ class Client:
         )
         return response
 
+    def plan_route(
+        self, prompt: str | v1.RouteRequest, *, timeout: float | None = None
+    ) -> v1.PlanRouteResponse:
+        """The steps of a prompt that asks for several things, in the order meant."""
+        request = v1.PlanRouteRequest(route=_routed(prompt))
+        response: v1.PlanRouteResponse = self._unary(self._route.PlanRoute, request, timeout)
+        return response
+
     def stream_route(
         self, prompt: str | v1.RouteRequest, *, timeout: float | None = None
     ) -> Stream[v1.StreamRouteResponse]:
@@ -110,6 +118,25 @@ class Client:
         return Stream(self._route.StreamRoute(request, timeout=self._seconds(timeout)))
 
     # CatalogService
+
+    def set_preferences(
+        self, request: v1.SetPreferencesRequest, *, timeout: float | None = None
+    ) -> v1.SetPreferencesResponse:
+        """Replaces the preferences of a tenant or of one of its users."""
+        response: v1.SetPreferencesResponse = self._unary(
+            self._catalog.SetPreferences, request, timeout
+        )
+        return response
+
+    def get_preferences(
+        self, *, tenant: str = "", user: str = "", timeout: float | None = None
+    ) -> v1.GetPreferencesResponse:
+        """The preferences of a tenant or user, and what holds for its calls."""
+        request = v1.GetPreferencesRequest(tenant=tenant, user=user)
+        response: v1.GetPreferencesResponse = self._unary(
+            self._catalog.GetPreferences, request, timeout
+        )
+        return response
 
     def get_entry(
         self, name: str, *, source: str = "", timeout: float | None = None

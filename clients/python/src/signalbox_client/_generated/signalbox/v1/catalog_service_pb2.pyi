@@ -143,6 +143,50 @@ class ChangeSummary(_message.Message):
     vectors_pending: int
     def __init__(self, catalog_revision: _Optional[str] = ..., created: _Optional[int] = ..., updated: _Optional[int] = ..., deleted: _Optional[int] = ..., unchanged: _Optional[int] = ..., vectors_pending: _Optional[int] = ...) -> None: ...
 
+class Preferences(_message.Message):
+    __slots__ = ("pinned", "blocked", "preferred")
+    PINNED_FIELD_NUMBER: _ClassVar[int]
+    BLOCKED_FIELD_NUMBER: _ClassVar[int]
+    PREFERRED_FIELD_NUMBER: _ClassVar[int]
+    pinned: _containers.RepeatedCompositeFieldContainer[_entry_pb2.EntryRef]
+    blocked: _containers.RepeatedCompositeFieldContainer[_entry_pb2.EntryRef]
+    preferred: _containers.RepeatedCompositeFieldContainer[_entry_pb2.EntryRef]
+    def __init__(self, pinned: _Optional[_Iterable[_Union[_entry_pb2.EntryRef, _Mapping]]] = ..., blocked: _Optional[_Iterable[_Union[_entry_pb2.EntryRef, _Mapping]]] = ..., preferred: _Optional[_Iterable[_Union[_entry_pb2.EntryRef, _Mapping]]] = ...) -> None: ...
+
+class SetPreferencesRequest(_message.Message):
+    __slots__ = ("tenant", "user", "preferences")
+    TENANT_FIELD_NUMBER: _ClassVar[int]
+    USER_FIELD_NUMBER: _ClassVar[int]
+    PREFERENCES_FIELD_NUMBER: _ClassVar[int]
+    tenant: str
+    user: str
+    preferences: Preferences
+    def __init__(self, tenant: _Optional[str] = ..., user: _Optional[str] = ..., preferences: _Optional[_Union[Preferences, _Mapping]] = ...) -> None: ...
+
+class SetPreferencesResponse(_message.Message):
+    __slots__ = ("preferences", "unknown")
+    PREFERENCES_FIELD_NUMBER: _ClassVar[int]
+    UNKNOWN_FIELD_NUMBER: _ClassVar[int]
+    preferences: Preferences
+    unknown: _containers.RepeatedCompositeFieldContainer[_entry_pb2.EntryRef]
+    def __init__(self, preferences: _Optional[_Union[Preferences, _Mapping]] = ..., unknown: _Optional[_Iterable[_Union[_entry_pb2.EntryRef, _Mapping]]] = ...) -> None: ...
+
+class GetPreferencesRequest(_message.Message):
+    __slots__ = ("tenant", "user")
+    TENANT_FIELD_NUMBER: _ClassVar[int]
+    USER_FIELD_NUMBER: _ClassVar[int]
+    tenant: str
+    user: str
+    def __init__(self, tenant: _Optional[str] = ..., user: _Optional[str] = ...) -> None: ...
+
+class GetPreferencesResponse(_message.Message):
+    __slots__ = ("preferences", "effective")
+    PREFERENCES_FIELD_NUMBER: _ClassVar[int]
+    EFFECTIVE_FIELD_NUMBER: _ClassVar[int]
+    preferences: Preferences
+    effective: Preferences
+    def __init__(self, preferences: _Optional[_Union[Preferences, _Mapping]] = ..., effective: _Optional[_Union[Preferences, _Mapping]] = ...) -> None: ...
+
 class WatchCatalogRequest(_message.Message):
     __slots__ = ("resume_token",)
     RESUME_TOKEN_FIELD_NUMBER: _ClassVar[int]

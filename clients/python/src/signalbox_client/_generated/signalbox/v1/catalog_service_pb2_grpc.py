@@ -61,6 +61,16 @@ class CatalogServiceStub(object):
                 request_serializer=signalbox_dot_v1_dot_catalog__service__pb2.ImportEntriesRequest.SerializeToString,
                 response_deserializer=signalbox_dot_v1_dot_catalog__service__pb2.ImportEntriesResponse.FromString,
                 _registered_method=True)
+        self.SetPreferences = channel.unary_unary(
+                '/signalbox.v1.CatalogService/SetPreferences',
+                request_serializer=signalbox_dot_v1_dot_catalog__service__pb2.SetPreferencesRequest.SerializeToString,
+                response_deserializer=signalbox_dot_v1_dot_catalog__service__pb2.SetPreferencesResponse.FromString,
+                _registered_method=True)
+        self.GetPreferences = channel.unary_unary(
+                '/signalbox.v1.CatalogService/GetPreferences',
+                request_serializer=signalbox_dot_v1_dot_catalog__service__pb2.GetPreferencesRequest.SerializeToString,
+                response_deserializer=signalbox_dot_v1_dot_catalog__service__pb2.GetPreferencesResponse.FromString,
+                _registered_method=True)
         self.WatchCatalog = channel.unary_stream(
                 '/signalbox.v1.CatalogService/WatchCatalog',
                 request_serializer=signalbox_dot_v1_dot_catalog__service__pb2.WatchCatalogRequest.SerializeToString,
@@ -107,6 +117,20 @@ class CatalogServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def SetPreferences(self, request, context):
+        """Replaces the preferences of a tenant or of one of its users.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def GetPreferences(self, request, context):
+        """The preferences of a tenant or user, and what holds for its calls.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def WatchCatalog(self, request, context):
         """Says what changes from now on, or from a resume token on.
         """
@@ -141,6 +165,16 @@ def add_CatalogServiceServicer_to_server(servicer, server):
                     servicer.ImportEntries,
                     request_deserializer=signalbox_dot_v1_dot_catalog__service__pb2.ImportEntriesRequest.FromString,
                     response_serializer=signalbox_dot_v1_dot_catalog__service__pb2.ImportEntriesResponse.SerializeToString,
+            ),
+            'SetPreferences': grpc.unary_unary_rpc_method_handler(
+                    servicer.SetPreferences,
+                    request_deserializer=signalbox_dot_v1_dot_catalog__service__pb2.SetPreferencesRequest.FromString,
+                    response_serializer=signalbox_dot_v1_dot_catalog__service__pb2.SetPreferencesResponse.SerializeToString,
+            ),
+            'GetPreferences': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetPreferences,
+                    request_deserializer=signalbox_dot_v1_dot_catalog__service__pb2.GetPreferencesRequest.FromString,
+                    response_serializer=signalbox_dot_v1_dot_catalog__service__pb2.GetPreferencesResponse.SerializeToString,
             ),
             'WatchCatalog': grpc.unary_stream_rpc_method_handler(
                     servicer.WatchCatalog,
@@ -285,6 +319,60 @@ class CatalogService(object):
             '/signalbox.v1.CatalogService/ImportEntries',
             signalbox_dot_v1_dot_catalog__service__pb2.ImportEntriesRequest.SerializeToString,
             signalbox_dot_v1_dot_catalog__service__pb2.ImportEntriesResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def SetPreferences(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/signalbox.v1.CatalogService/SetPreferences',
+            signalbox_dot_v1_dot_catalog__service__pb2.SetPreferencesRequest.SerializeToString,
+            signalbox_dot_v1_dot_catalog__service__pb2.SetPreferencesResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetPreferences(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/signalbox.v1.CatalogService/GetPreferences',
+            signalbox_dot_v1_dot_catalog__service__pb2.GetPreferencesRequest.SerializeToString,
+            signalbox_dot_v1_dot_catalog__service__pb2.GetPreferencesResponse.FromString,
             options,
             channel_credentials,
             insecure,

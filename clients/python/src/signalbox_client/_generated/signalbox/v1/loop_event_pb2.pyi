@@ -146,16 +146,18 @@ class Started(_message.Message):
     def __init__(self, input: _Optional[str] = ..., tools: _Optional[_Iterable[str]] = ..., config: _Optional[str] = ..., parent_loop_id: _Optional[str] = ..., delegation_depth: _Optional[int] = ...) -> None: ...
 
 class PreHydrationComplete(_message.Message):
-    __slots__ = ("reference_count", "resolved_count", "token_count", "duration")
+    __slots__ = ("reference_count", "resolved_count", "token_count", "duration", "failed_count")
     REFERENCE_COUNT_FIELD_NUMBER: _ClassVar[int]
     RESOLVED_COUNT_FIELD_NUMBER: _ClassVar[int]
     TOKEN_COUNT_FIELD_NUMBER: _ClassVar[int]
     DURATION_FIELD_NUMBER: _ClassVar[int]
+    FAILED_COUNT_FIELD_NUMBER: _ClassVar[int]
     reference_count: int
     resolved_count: int
     token_count: int
     duration: _duration_pb2.Duration
-    def __init__(self, reference_count: _Optional[int] = ..., resolved_count: _Optional[int] = ..., token_count: _Optional[int] = ..., duration: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ...) -> None: ...
+    failed_count: int
+    def __init__(self, reference_count: _Optional[int] = ..., resolved_count: _Optional[int] = ..., token_count: _Optional[int] = ..., duration: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., failed_count: _Optional[int] = ...) -> None: ...
 
 class ReasoningComplete(_message.Message):
     __slots__ = ("iteration", "actions", "usage", "text")
@@ -298,7 +300,7 @@ class RouteDecided(_message.Message):
     def __init__(self, route_id: _Optional[str] = ..., request: _Optional[_Union[RoutedRequest, _Mapping]] = ..., catalog_revision: _Optional[str] = ..., model_id: _Optional[str] = ..., model_digest: _Optional[str] = ..., mode: _Optional[str] = ..., outcome: _Optional[str] = ..., confidence: _Optional[float] = ..., floor: _Optional[float] = ..., accept_threshold: _Optional[float] = ..., matches: _Optional[_Iterable[_Union[RoutedMatch, _Mapping]]] = ..., degraded: _Optional[_Iterable[str]] = ..., agent_id: _Optional[str] = ...) -> None: ...
 
 class RoutedRequest(_message.Message):
-    __slots__ = ("prompt", "limit", "min_score", "mode", "no_commands", "no_tools", "no_skills")
+    __slots__ = ("prompt", "limit", "min_score", "mode", "no_commands", "no_tools", "no_skills", "context", "tenant", "user", "pinned", "blocked", "preferred")
     PROMPT_FIELD_NUMBER: _ClassVar[int]
     LIMIT_FIELD_NUMBER: _ClassVar[int]
     MIN_SCORE_FIELD_NUMBER: _ClassVar[int]
@@ -306,6 +308,12 @@ class RoutedRequest(_message.Message):
     NO_COMMANDS_FIELD_NUMBER: _ClassVar[int]
     NO_TOOLS_FIELD_NUMBER: _ClassVar[int]
     NO_SKILLS_FIELD_NUMBER: _ClassVar[int]
+    CONTEXT_FIELD_NUMBER: _ClassVar[int]
+    TENANT_FIELD_NUMBER: _ClassVar[int]
+    USER_FIELD_NUMBER: _ClassVar[int]
+    PINNED_FIELD_NUMBER: _ClassVar[int]
+    BLOCKED_FIELD_NUMBER: _ClassVar[int]
+    PREFERRED_FIELD_NUMBER: _ClassVar[int]
     prompt: str
     limit: int
     min_score: float
@@ -313,7 +321,13 @@ class RoutedRequest(_message.Message):
     no_commands: bool
     no_tools: bool
     no_skills: bool
-    def __init__(self, prompt: _Optional[str] = ..., limit: _Optional[int] = ..., min_score: _Optional[float] = ..., mode: _Optional[str] = ..., no_commands: bool = ..., no_tools: bool = ..., no_skills: bool = ...) -> None: ...
+    context: str
+    tenant: str
+    user: str
+    pinned: _containers.RepeatedCompositeFieldContainer[_entry_pb2.EntryRef]
+    blocked: _containers.RepeatedCompositeFieldContainer[_entry_pb2.EntryRef]
+    preferred: _containers.RepeatedCompositeFieldContainer[_entry_pb2.EntryRef]
+    def __init__(self, prompt: _Optional[str] = ..., limit: _Optional[int] = ..., min_score: _Optional[float] = ..., mode: _Optional[str] = ..., no_commands: bool = ..., no_tools: bool = ..., no_skills: bool = ..., context: _Optional[str] = ..., tenant: _Optional[str] = ..., user: _Optional[str] = ..., pinned: _Optional[_Iterable[_Union[_entry_pb2.EntryRef, _Mapping]]] = ..., blocked: _Optional[_Iterable[_Union[_entry_pb2.EntryRef, _Mapping]]] = ..., preferred: _Optional[_Iterable[_Union[_entry_pb2.EntryRef, _Mapping]]] = ...) -> None: ...
 
 class RoutedMatch(_message.Message):
     __slots__ = ("entry", "score", "lexical_score")

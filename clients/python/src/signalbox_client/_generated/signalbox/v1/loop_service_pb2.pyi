@@ -41,6 +41,32 @@ class GuardDecision(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     GUARD_DECISION_NUDGE: _ClassVar[GuardDecision]
     GUARD_DECISION_STOP: _ClassVar[GuardDecision]
     GUARD_DECISION_RETRYABLE_OUTAGE: _ClassVar[GuardDecision]
+
+class ReferenceStatus(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    REFERENCE_STATUS_UNSPECIFIED: _ClassVar[ReferenceStatus]
+    REFERENCE_STATUS_RESOLVED: _ClassVar[ReferenceStatus]
+    REFERENCE_STATUS_FAILED: _ClassVar[ReferenceStatus]
+    REFERENCE_STATUS_NO_RESOLVER: _ClassVar[ReferenceStatus]
+    REFERENCE_STATUS_OVER_BUDGET: _ClassVar[ReferenceStatus]
+
+class ReferenceFailure(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    REFERENCE_FAILURE_UNSPECIFIED: _ClassVar[ReferenceFailure]
+    REFERENCE_FAILURE_TIMEOUT: _ClassVar[ReferenceFailure]
+    REFERENCE_FAILURE_TOOL_EXCLUDED: _ClassVar[ReferenceFailure]
+    REFERENCE_FAILURE_POLICY_DENIED: _ClassVar[ReferenceFailure]
+    REFERENCE_FAILURE_TOOL_FAILED: _ClassVar[ReferenceFailure]
+    REFERENCE_FAILURE_UNSUPPORTED: _ClassVar[ReferenceFailure]
+    REFERENCE_FAILURE_SCHEME_REFUSED: _ClassVar[ReferenceFailure]
+    REFERENCE_FAILURE_ADDRESS_REFUSED: _ClassVar[ReferenceFailure]
+    REFERENCE_FAILURE_TOO_MANY_REDIRECTS: _ClassVar[ReferenceFailure]
+    REFERENCE_FAILURE_NETWORK: _ClassVar[ReferenceFailure]
+    REFERENCE_FAILURE_HTTP_STATUS: _ClassVar[ReferenceFailure]
+    REFERENCE_FAILURE_TOO_LARGE: _ClassVar[ReferenceFailure]
+    REFERENCE_FAILURE_NOT_TEXT: _ClassVar[ReferenceFailure]
+    REFERENCE_FAILURE_OUTSIDE_ROOTS: _ClassVar[ReferenceFailure]
+    REFERENCE_FAILURE_NOT_FOUND: _ClassVar[ReferenceFailure]
 LIMIT_ACTION_UNSPECIFIED: LimitAction
 LIMIT_ACTION_SKIP_STEP: LimitAction
 LIMIT_ACTION_ABORT_TASK: LimitAction
@@ -60,6 +86,26 @@ GUARD_DECISION_CONTINUE: GuardDecision
 GUARD_DECISION_NUDGE: GuardDecision
 GUARD_DECISION_STOP: GuardDecision
 GUARD_DECISION_RETRYABLE_OUTAGE: GuardDecision
+REFERENCE_STATUS_UNSPECIFIED: ReferenceStatus
+REFERENCE_STATUS_RESOLVED: ReferenceStatus
+REFERENCE_STATUS_FAILED: ReferenceStatus
+REFERENCE_STATUS_NO_RESOLVER: ReferenceStatus
+REFERENCE_STATUS_OVER_BUDGET: ReferenceStatus
+REFERENCE_FAILURE_UNSPECIFIED: ReferenceFailure
+REFERENCE_FAILURE_TIMEOUT: ReferenceFailure
+REFERENCE_FAILURE_TOOL_EXCLUDED: ReferenceFailure
+REFERENCE_FAILURE_POLICY_DENIED: ReferenceFailure
+REFERENCE_FAILURE_TOOL_FAILED: ReferenceFailure
+REFERENCE_FAILURE_UNSUPPORTED: ReferenceFailure
+REFERENCE_FAILURE_SCHEME_REFUSED: ReferenceFailure
+REFERENCE_FAILURE_ADDRESS_REFUSED: ReferenceFailure
+REFERENCE_FAILURE_TOO_MANY_REDIRECTS: ReferenceFailure
+REFERENCE_FAILURE_NETWORK: ReferenceFailure
+REFERENCE_FAILURE_HTTP_STATUS: ReferenceFailure
+REFERENCE_FAILURE_TOO_LARGE: ReferenceFailure
+REFERENCE_FAILURE_NOT_TEXT: ReferenceFailure
+REFERENCE_FAILURE_OUTSIDE_ROOTS: ReferenceFailure
+REFERENCE_FAILURE_NOT_FOUND: ReferenceFailure
 
 class LoopConfig(_message.Message):
     __slots__ = ("max_iterations", "max_total_tokens", "timeout", "tool_timeout", "max_concurrent_tools", "context_token_budget", "max_delegation_depth", "budget_warning", "recovery", "rules", "tool_profile", "step_iteration", "pre_hydration")
@@ -553,3 +599,135 @@ class RefusedMessage(_message.Message):
     reason: str
     detail: str
     def __init__(self, code: _Optional[int] = ..., reason: _Optional[str] = ..., detail: _Optional[str] = ...) -> None: ...
+
+class ExtractReferencesRequest(_message.Message):
+    __slots__ = ("text", "custom_patterns", "include_fenced_code")
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    CUSTOM_PATTERNS_FIELD_NUMBER: _ClassVar[int]
+    INCLUDE_FENCED_CODE_FIELD_NUMBER: _ClassVar[int]
+    text: str
+    custom_patterns: _containers.RepeatedCompositeFieldContainer[ReferencePattern]
+    include_fenced_code: bool
+    def __init__(self, text: _Optional[str] = ..., custom_patterns: _Optional[_Iterable[_Union[ReferencePattern, _Mapping]]] = ..., include_fenced_code: bool = ...) -> None: ...
+
+class ExtractReferencesResponse(_message.Message):
+    __slots__ = ("references", "reference_count")
+    REFERENCES_FIELD_NUMBER: _ClassVar[int]
+    REFERENCE_COUNT_FIELD_NUMBER: _ClassVar[int]
+    references: _containers.RepeatedCompositeFieldContainer[Reference]
+    reference_count: int
+    def __init__(self, references: _Optional[_Iterable[_Union[Reference, _Mapping]]] = ..., reference_count: _Optional[int] = ...) -> None: ...
+
+class Reference(_message.Message):
+    __slots__ = ("ref_type", "value", "line", "start", "end")
+    REF_TYPE_FIELD_NUMBER: _ClassVar[int]
+    VALUE_FIELD_NUMBER: _ClassVar[int]
+    LINE_FIELD_NUMBER: _ClassVar[int]
+    START_FIELD_NUMBER: _ClassVar[int]
+    END_FIELD_NUMBER: _ClassVar[int]
+    ref_type: str
+    value: str
+    line: int
+    start: int
+    end: int
+    def __init__(self, ref_type: _Optional[str] = ..., value: _Optional[str] = ..., line: _Optional[int] = ..., start: _Optional[int] = ..., end: _Optional[int] = ...) -> None: ...
+
+class HydrateContextRequest(_message.Message):
+    __slots__ = ("start", "result")
+    START_FIELD_NUMBER: _ClassVar[int]
+    RESULT_FIELD_NUMBER: _ClassVar[int]
+    start: StartHydration
+    result: ToolResult
+    def __init__(self, start: _Optional[_Union[StartHydration, _Mapping]] = ..., result: _Optional[_Union[ToolResult, _Mapping]] = ...) -> None: ...
+
+class StartHydration(_message.Message):
+    __slots__ = ("text", "config", "loop_id", "tools", "tool_profile", "include_fenced_code")
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    CONFIG_FIELD_NUMBER: _ClassVar[int]
+    LOOP_ID_FIELD_NUMBER: _ClassVar[int]
+    TOOLS_FIELD_NUMBER: _ClassVar[int]
+    TOOL_PROFILE_FIELD_NUMBER: _ClassVar[int]
+    INCLUDE_FENCED_CODE_FIELD_NUMBER: _ClassVar[int]
+    text: str
+    config: PreHydration
+    loop_id: str
+    tools: _containers.RepeatedCompositeFieldContainer[LoopTool]
+    tool_profile: ToolProfile
+    include_fenced_code: bool
+    def __init__(self, text: _Optional[str] = ..., config: _Optional[_Union[PreHydration, _Mapping]] = ..., loop_id: _Optional[str] = ..., tools: _Optional[_Iterable[_Union[LoopTool, _Mapping]]] = ..., tool_profile: _Optional[_Union[ToolProfile, _Mapping]] = ..., include_fenced_code: bool = ...) -> None: ...
+
+class ToolResult(_message.Message):
+    __slots__ = ("call_id", "content", "error", "denied")
+    CALL_ID_FIELD_NUMBER: _ClassVar[int]
+    CONTENT_FIELD_NUMBER: _ClassVar[int]
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    DENIED_FIELD_NUMBER: _ClassVar[int]
+    call_id: str
+    content: str
+    error: str
+    denied: str
+    def __init__(self, call_id: _Optional[str] = ..., content: _Optional[str] = ..., error: _Optional[str] = ..., denied: _Optional[str] = ...) -> None: ...
+
+class HydrateContextResponse(_message.Message):
+    __slots__ = ("resolve", "hydrated")
+    RESOLVE_FIELD_NUMBER: _ClassVar[int]
+    HYDRATED_FIELD_NUMBER: _ClassVar[int]
+    resolve: ResolveReference
+    hydrated: HydratedContext
+    def __init__(self, resolve: _Optional[_Union[ResolveReference, _Mapping]] = ..., hydrated: _Optional[_Union[HydratedContext, _Mapping]] = ...) -> None: ...
+
+class ResolveReference(_message.Message):
+    __slots__ = ("call_id", "tool", "reference", "timeout")
+    CALL_ID_FIELD_NUMBER: _ClassVar[int]
+    TOOL_FIELD_NUMBER: _ClassVar[int]
+    REFERENCE_FIELD_NUMBER: _ClassVar[int]
+    TIMEOUT_FIELD_NUMBER: _ClassVar[int]
+    call_id: str
+    tool: str
+    reference: Reference
+    timeout: _duration_pb2.Duration
+    def __init__(self, call_id: _Optional[str] = ..., tool: _Optional[str] = ..., reference: _Optional[_Union[Reference, _Mapping]] = ..., timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ...) -> None: ...
+
+class HydratedContext(_message.Message):
+    __slots__ = ("message", "token_count", "token_counter", "reference_count", "resolved_count", "failed_count", "outcomes", "duration", "sequence")
+    MESSAGE_FIELD_NUMBER: _ClassVar[int]
+    TOKEN_COUNT_FIELD_NUMBER: _ClassVar[int]
+    TOKEN_COUNTER_FIELD_NUMBER: _ClassVar[int]
+    REFERENCE_COUNT_FIELD_NUMBER: _ClassVar[int]
+    RESOLVED_COUNT_FIELD_NUMBER: _ClassVar[int]
+    FAILED_COUNT_FIELD_NUMBER: _ClassVar[int]
+    OUTCOMES_FIELD_NUMBER: _ClassVar[int]
+    DURATION_FIELD_NUMBER: _ClassVar[int]
+    SEQUENCE_FIELD_NUMBER: _ClassVar[int]
+    message: str
+    token_count: int
+    token_counter: str
+    reference_count: int
+    resolved_count: int
+    failed_count: int
+    outcomes: _containers.RepeatedCompositeFieldContainer[ReferenceOutcome]
+    duration: _duration_pb2.Duration
+    sequence: int
+    def __init__(self, message: _Optional[str] = ..., token_count: _Optional[int] = ..., token_counter: _Optional[str] = ..., reference_count: _Optional[int] = ..., resolved_count: _Optional[int] = ..., failed_count: _Optional[int] = ..., outcomes: _Optional[_Iterable[_Union[ReferenceOutcome, _Mapping]]] = ..., duration: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., sequence: _Optional[int] = ...) -> None: ...
+
+class ReferenceOutcome(_message.Message):
+    __slots__ = ("reference", "status", "failure", "detail", "tool", "origin", "token_count", "cut", "duration")
+    REFERENCE_FIELD_NUMBER: _ClassVar[int]
+    STATUS_FIELD_NUMBER: _ClassVar[int]
+    FAILURE_FIELD_NUMBER: _ClassVar[int]
+    DETAIL_FIELD_NUMBER: _ClassVar[int]
+    TOOL_FIELD_NUMBER: _ClassVar[int]
+    ORIGIN_FIELD_NUMBER: _ClassVar[int]
+    TOKEN_COUNT_FIELD_NUMBER: _ClassVar[int]
+    CUT_FIELD_NUMBER: _ClassVar[int]
+    DURATION_FIELD_NUMBER: _ClassVar[int]
+    reference: Reference
+    status: ReferenceStatus
+    failure: ReferenceFailure
+    detail: str
+    tool: str
+    origin: str
+    token_count: int
+    cut: bool
+    duration: _duration_pb2.Duration
+    def __init__(self, reference: _Optional[_Union[Reference, _Mapping]] = ..., status: _Optional[_Union[ReferenceStatus, str]] = ..., failure: _Optional[_Union[ReferenceFailure, str]] = ..., detail: _Optional[str] = ..., tool: _Optional[str] = ..., origin: _Optional[str] = ..., token_count: _Optional[int] = ..., cut: bool = ..., duration: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ...) -> None: ...

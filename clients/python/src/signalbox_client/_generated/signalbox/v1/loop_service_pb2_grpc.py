@@ -67,6 +67,16 @@ class LoopServiceStub(object):
                 request_serializer=signalbox_dot_v1_dot_loop__service__pb2.CloseLoopRequest.SerializeToString,
                 response_deserializer=signalbox_dot_v1_dot_loop__service__pb2.CloseLoopResponse.FromString,
                 _registered_method=True)
+        self.ExtractReferences = channel.unary_unary(
+                '/signalbox.v1.LoopService/ExtractReferences',
+                request_serializer=signalbox_dot_v1_dot_loop__service__pb2.ExtractReferencesRequest.SerializeToString,
+                response_deserializer=signalbox_dot_v1_dot_loop__service__pb2.ExtractReferencesResponse.FromString,
+                _registered_method=True)
+        self.HydrateContext = channel.stream_stream(
+                '/signalbox.v1.LoopService/HydrateContext',
+                request_serializer=signalbox_dot_v1_dot_loop__service__pb2.HydrateContextRequest.SerializeToString,
+                response_deserializer=signalbox_dot_v1_dot_loop__service__pb2.HydrateContextResponse.FromString,
+                _registered_method=True)
         self.RunLoop = channel.stream_stream(
                 '/signalbox.v1.LoopService/RunLoop',
                 request_serializer=signalbox_dot_v1_dot_loop__service__pb2.RunLoopRequest.SerializeToString,
@@ -122,6 +132,22 @@ class LoopServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ExtractReferences(self, request, context):
+        """Finds what a text refers to, and resolves nothing.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def HydrateContext(self, request_iterator, context):
+        """Resolves what a task refers to and renders it as one message for the model. The first
+        message begins it; references for the orchestrator's own tools come as `resolve`, and
+        their results go back by id, in any order. The last message is `hydrated`.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def RunLoop(self, request_iterator, context):
         """All of it on one stream; an open stream keeps the lease. The first message begins or
         resumes the loop; each message is answered once, in order.
@@ -162,6 +188,16 @@ def add_LoopServiceServicer_to_server(servicer, server):
                     servicer.CloseLoop,
                     request_deserializer=signalbox_dot_v1_dot_loop__service__pb2.CloseLoopRequest.FromString,
                     response_serializer=signalbox_dot_v1_dot_loop__service__pb2.CloseLoopResponse.SerializeToString,
+            ),
+            'ExtractReferences': grpc.unary_unary_rpc_method_handler(
+                    servicer.ExtractReferences,
+                    request_deserializer=signalbox_dot_v1_dot_loop__service__pb2.ExtractReferencesRequest.FromString,
+                    response_serializer=signalbox_dot_v1_dot_loop__service__pb2.ExtractReferencesResponse.SerializeToString,
+            ),
+            'HydrateContext': grpc.stream_stream_rpc_method_handler(
+                    servicer.HydrateContext,
+                    request_deserializer=signalbox_dot_v1_dot_loop__service__pb2.HydrateContextRequest.FromString,
+                    response_serializer=signalbox_dot_v1_dot_loop__service__pb2.HydrateContextResponse.SerializeToString,
             ),
             'RunLoop': grpc.stream_stream_rpc_method_handler(
                     servicer.RunLoop,
@@ -334,6 +370,60 @@ class LoopService(object):
             '/signalbox.v1.LoopService/CloseLoop',
             signalbox_dot_v1_dot_loop__service__pb2.CloseLoopRequest.SerializeToString,
             signalbox_dot_v1_dot_loop__service__pb2.CloseLoopResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ExtractReferences(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/signalbox.v1.LoopService/ExtractReferences',
+            signalbox_dot_v1_dot_loop__service__pb2.ExtractReferencesRequest.SerializeToString,
+            signalbox_dot_v1_dot_loop__service__pb2.ExtractReferencesResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def HydrateContext(request_iterator,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.stream_stream(
+            request_iterator,
+            target,
+            '/signalbox.v1.LoopService/HydrateContext',
+            signalbox_dot_v1_dot_loop__service__pb2.HydrateContextRequest.SerializeToString,
+            signalbox_dot_v1_dot_loop__service__pb2.HydrateContextResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -22,10 +22,12 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from google.protobuf import struct_pb2 as google_dot_protobuf_dot_struct__pb2
+from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 from signalbox_client._generated.signalbox.v1 import entry_pb2 as signalbox_dot_v1_dot_entry__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n signalbox/v1/route_service.proto\x12\x0csignalbox.v1\x1a\x18signalbox/v1/entry.proto\"\xfb\x01\n\x0cRouteRequest\x12\x0e\n\x06prompt\x18\x01 \x01(\t\x12\x12\n\x05limit\x18\x02 \x01(\x05H\x00\x88\x01\x01\x12\x11\n\tmin_score\x18\x03 \x01(\x01\x12%\n\x04mode\x18\x04 \x01(\x0e\x32\x17.signalbox.v1.RouteMode\x12\x13\n\x0bno_commands\x18\x05 \x01(\x08\x12\x10\n\x08no_tools\x18\x06 \x01(\x08\x12\x11\n\tno_skills\x18\x07 \x01(\x08\x12%\n\x04view\x18\x08 \x01(\x0e\x32\x17.signalbox.v1.RouteView\x12\x15\n\x08\x63overage\x18\x14 \x01(\x01H\x01\x88\x01\x01\x42\x08\n\x06_limitB\x0b\n\t_coverage\"\xc4\x03\n\rRouteResponse\x12(\n\x08\x64\x65\x63ision\x18\x01 \x01(\x0b\x32\x16.signalbox.v1.Decision\x12$\n\x07matches\x18\x02 \x03(\x0b\x32\x13.signalbox.v1.Match\x12\x18\n\x10\x63\x61talog_revision\x18\x03 \x01(\t\x12%\n\x04mode\x18\x04 \x01(\x0e\x32\x17.signalbox.v1.RouteMode\x12\x10\n\x08model_id\x18\x05 \x01(\t\x12+\n\x08\x64\x65graded\x18\x06 \x03(\x0b\x32\x19.signalbox.v1.Degradation\x12,\n\x08warnings\x18\x07 \x03(\x0b\x32\x1a.signalbox.v1.RouteWarning\x12\x36\n\x0finput_truncated\x18\x08 \x01(\x0b\x32\x1d.signalbox.v1.InputTruncation\x12$\n\x07nearest\x18\t \x03(\x0b\x32\x13.signalbox.v1.Match\x12\x10\n\x08route_id\x18\n \x01(\t\x12\x33\n\x0eprediction_set\x18\x14 \x01(\x0b\x32\x1b.signalbox.v1.PredictionSet\x12\x10\n\x08language\x18\x15 \x01(\t\"_\n\rPredictionSet\x12\x10\n\x08\x63overage\x18\x01 \x01(\x01\x12\'\n\x07\x65ntries\x18\x02 \x03(\x0b\x32\x16.signalbox.v1.EntryRef\x12\x13\n\x0bunavailable\x18\x03 \x01(\t\"\x99\x01\n\x08\x44\x65\x63ision\x12&\n\x07outcome\x18\x01 \x01(\x0e\x32\x15.signalbox.v1.Outcome\x12\x12\n\nconfidence\x18\x02 \x01(\x01\x12\r\n\x05\x66loor\x18\x03 \x01(\x01\x12\x18\n\x10\x61\x63\x63\x65pt_threshold\x18\x04 \x01(\x01\x12\x0e\n\x06reason\x18\x05 \x01(\t\x12\x18\n\x10nearest_commands\x18\x06 \x03(\t\"\xf1\x01\n\x05Match\x12%\n\x05\x65ntry\x18\x01 \x01(\x0b\x32\x16.signalbox.v1.EntryRef\x12\r\n\x05score\x18\x02 \x01(\x01\x12\x15\n\rlexical_score\x18\x03 \x01(\x01\x12/\n\x0clexical_band\x18\x04 \x01(\x0e\x32\x19.signalbox.v1.LexicalBand\x12\x32\n\x0ematched_tokens\x18\x05 \x03(\x0b\x32\x1a.signalbox.v1.MatchedToken\x12\'\n\x05parts\x18\x06 \x01(\x0b\x32\x18.signalbox.v1.ScoreParts\x12\r\n\x05title\x18\x07 \x01(\t\"V\n\x0cMatchedToken\x12\r\n\x05token\x18\x01 \x01(\t\x12\'\n\x05\x66ield\x18\x02 \x01(\x0e\x32\x18.signalbox.v1.TokenField\x12\x0e\n\x06weight\x18\x03 \x01(\x01\"\xc1\x01\n\nScoreParts\x12\x10\n\x08\x63overage\x18\x01 \x01(\x01\x12\x17\n\nsimilarity\x18\x02 \x01(\x01H\x00\x88\x01\x01\x12\'\n\x1anearest_example_similarity\x18\x03 \x01(\x01H\x01\x88\x01\x01\x12\x17\n\x0fnearest_example\x18\x04 \x01(\t\x12\x0b\n\x03hub\x18\x05 \x01(\x01\x12\x0b\n\x03raw\x18\x06 \x01(\x01\x42\r\n\x0b_similarityB\x1d\n\x1b_nearest_example_similarity\"K\n\x0b\x44\x65gradation\x12,\n\x06reason\x18\x01 \x01(\x0e\x32\x1c.signalbox.v1.DegradedReason\x12\x0e\n\x06\x64\x65tail\x18\x02 \x01(\t\"G\n\x0cRouteWarning\x12\'\n\x04\x63ode\x18\x01 \x01(\x0e\x32\x19.signalbox.v1.WarningCode\x12\x0e\n\x06\x64\x65tail\x18\x02 \x01(\t\"=\n\x0fInputTruncation\x12\x15\n\rprompt_tokens\x18\x01 \x01(\x05\x12\x13\n\x0bused_tokens\x18\x02 \x01(\x05\"A\n\x11\x42\x61tchRouteRequest\x12,\n\x08requests\x18\x01 \x03(\x0b\x32\x1a.signalbox.v1.RouteRequest\"^\n\x12\x42\x61tchRouteResponse\x12.\n\tresponses\x18\x01 \x03(\x0b\x32\x1b.signalbox.v1.RouteResponse\x12\x18\n\x10\x63\x61talog_revision\x18\x02 \x01(\t\"?\n\x12StreamRouteRequest\x12)\n\x05route\x18\x01 \x01(\x0b\x32\x1a.signalbox.v1.RouteRequest\"\xe9\x01\n\x13StreamRouteResponse\x12\x38\n\rexact_command\x18\x01 \x01(\x0b\x32\x1f.signalbox.v1.ExactCommandStageH\x00\x12-\n\x07lexical\x18\x02 \x01(\x0b\x32\x1a.signalbox.v1.LexicalStageH\x00\x12/\n\x08semantic\x18\x03 \x01(\x0b\x32\x1b.signalbox.v1.SemanticStageH\x00\x12/\n\x08\x64\x65\x63ision\x18\x04 \x01(\x0b\x32\x1b.signalbox.v1.RouteResponseH\x00\x42\x07\n\x05stage\":\n\x11\x45xactCommandStage\x12%\n\x05\x65ntry\x18\x01 \x01(\x0b\x32\x16.signalbox.v1.EntryRef\"4\n\x0cLexicalStage\x12$\n\x07matches\x18\x01 \x03(\x0b\x32\x13.signalbox.v1.Match\"G\n\rSemanticStage\x12$\n\x07matches\x18\x01 \x03(\x0b\x32\x13.signalbox.v1.Match\x12\x10\n\x08model_id\x18\x02 \x01(\t*o\n\tRouteMode\x12\x1a\n\x16ROUTE_MODE_UNSPECIFIED\x10\x00\x12\x16\n\x12ROUTE_MODE_LEXICAL\x10\x01\x12\x17\n\x13ROUTE_MODE_SEMANTIC\x10\x02\x12\x15\n\x11ROUTE_MODE_HYBRID\x10\x03*R\n\tRouteView\x12\x1a\n\x16ROUTE_VIEW_UNSPECIFIED\x10\x00\x12\x14\n\x10ROUTE_VIEW_BASIC\x10\x01\x12\x13\n\x0fROUTE_VIEW_FULL\x10\x02*\x83\x01\n\x07Outcome\x12\x17\n\x13OUTCOME_UNSPECIFIED\x10\x00\x12\x14\n\x10OUTCOME_ACCEPTED\x10\x01\x12\x15\n\x11OUTCOME_UNCERTAIN\x10\x02\x12\x15\n\x11OUTCOME_ABSTAINED\x10\x03\x12\x1b\n\x17OUTCOME_UNKNOWN_COMMAND\x10\x04*\xa4\x01\n\x0bLexicalBand\x12\x1c\n\x18LEXICAL_BAND_UNSPECIFIED\x10\x00\x12\x15\n\x11LEXICAL_BAND_WEAK\x10\x01\x12\x15\n\x11LEXICAL_BAND_FAIR\x10\x02\x12\x15\n\x11LEXICAL_BAND_GOOD\x10\x03\x12\x1a\n\x16LEXICAL_BAND_VERY_GOOD\x10\x04\x12\x16\n\x12LEXICAL_BAND_EXACT\x10\x05*\x93\x01\n\nTokenField\x12\x1b\n\x17TOKEN_FIELD_UNSPECIFIED\x10\x00\x12\x14\n\x10TOKEN_FIELD_NAME\x10\x01\x12\x1b\n\x17TOKEN_FIELD_SOURCE_HINT\x10\x02\x12\x1e\n\x1aTOKEN_FIELD_RESPONSIBILITY\x10\x03\x12\x15\n\x11TOKEN_FIELD_OTHER\x10\x04*\xaf\x02\n\x0e\x44\x65gradedReason\x12\x1f\n\x1b\x44\x45GRADED_REASON_UNSPECIFIED\x10\x00\x12\"\n\x1e\x44\x45GRADED_REASON_MODEL_DISABLED\x10\x01\x12!\n\x1d\x44\x45GRADED_REASON_MODEL_LOADING\x10\x02\x12 \n\x1c\x44\x45GRADED_REASON_MODEL_FAILED\x10\x03\x12$\n DEGRADED_REASON_MODEL_OVERLOADED\x10\x04\x12#\n\x1f\x44\x45GRADED_REASON_VECTORS_PENDING\x10\x05\x12!\n\x1d\x44\x45GRADED_REASON_NOT_JOURNALED\x10\x06\x12%\n!DEGRADED_REASON_CALIBRATION_STALE\x10\x07*R\n\x0bWarningCode\x12\x1c\n\x18WARNING_CODE_UNSPECIFIED\x10\x00\x12%\n!WARNING_CODE_LANGUAGE_UNSUPPORTED\x10\x01\x32\xf7\x01\n\x0cRouteService\x12@\n\x05Route\x12\x1a.signalbox.v1.RouteRequest\x1a\x1b.signalbox.v1.RouteResponse\x12O\n\nBatchRoute\x12\x1f.signalbox.v1.BatchRouteRequest\x1a .signalbox.v1.BatchRouteResponse\x12T\n\x0bStreamRoute\x12 .signalbox.v1.StreamRouteRequest\x1a!.signalbox.v1.StreamRouteResponse0\x01\x42GZEgithub.com/signalbox-dev/signalbox/clients/go/signalboxpb;signalboxpbb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n signalbox/v1/route_service.proto\x12\x0csignalbox.v1\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18signalbox/v1/entry.proto\"\x97\x03\n\x0cRouteRequest\x12\x0e\n\x06prompt\x18\x01 \x01(\t\x12\x12\n\x05limit\x18\x02 \x01(\x05H\x00\x88\x01\x01\x12\x11\n\tmin_score\x18\x03 \x01(\x01\x12%\n\x04mode\x18\x04 \x01(\x0e\x32\x17.signalbox.v1.RouteMode\x12\x13\n\x0bno_commands\x18\x05 \x01(\x08\x12\x10\n\x08no_tools\x18\x06 \x01(\x08\x12\x11\n\tno_skills\x18\x07 \x01(\x08\x12%\n\x04view\x18\x08 \x01(\x0e\x32\x17.signalbox.v1.RouteView\x12\x32\n\x07\x63ontext\x18\x14 \x01(\x0b\x32!.signalbox.v1.ConversationContext\x12\x0e\n\x06tenant\x18\x15 \x01(\t\x12\x0c\n\x04user\x18\x16 \x01(\t\x12\x0c\n\x04plan\x18\x17 \x01(\x08\x12\'\n\x03now\x18\x18 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x11\n\ttime_zone\x18\x19 \x01(\t\x12\x15\n\x08\x63overage\x18\x1a \x01(\x01H\x01\x88\x01\x01\x42\x08\n\x06_limitB\x0b\n\t_coverage\"U\n\x13\x43onversationContext\x12-\n\x05turns\x18\x01 \x03(\x0b\x32\x1e.signalbox.v1.ConversationTurn\x12\x0f\n\x07summary\x18\x02 \x01(\t\".\n\x10\x43onversationTurn\x12\x0c\n\x04role\x18\x01 \x01(\t\x12\x0c\n\x04text\x18\x02 \x01(\t\"\x8e\x05\n\rRouteResponse\x12(\n\x08\x64\x65\x63ision\x18\x01 \x01(\x0b\x32\x16.signalbox.v1.Decision\x12$\n\x07matches\x18\x02 \x03(\x0b\x32\x13.signalbox.v1.Match\x12\x18\n\x10\x63\x61talog_revision\x18\x03 \x01(\t\x12%\n\x04mode\x18\x04 \x01(\x0e\x32\x17.signalbox.v1.RouteMode\x12\x10\n\x08model_id\x18\x05 \x01(\t\x12+\n\x08\x64\x65graded\x18\x06 \x03(\x0b\x32\x19.signalbox.v1.Degradation\x12,\n\x08warnings\x18\x07 \x03(\x0b\x32\x1a.signalbox.v1.RouteWarning\x12\x36\n\x0finput_truncated\x18\x08 \x01(\x0b\x32\x1d.signalbox.v1.InputTruncation\x12$\n\x07nearest\x18\t \x03(\x0b\x32\x13.signalbox.v1.Match\x12\x10\n\x08route_id\x18\n \x01(\t\x12 \n\x04plan\x18\x14 \x01(\x0b\x32\x12.signalbox.v1.Plan\x12,\n\x08unwanted\x18\x15 \x03(\x0b\x32\x1a.signalbox.v1.UnwantedText\x12+\n\nparameters\x18\x16 \x03(\x0b\x32\x17.signalbox.v1.Parameter\x12\x1a\n\x12missing_parameters\x18\x17 \x03(\t\x12/\n\x07\x64ropped\x18\x18 \x03(\x0b\x32\x1e.signalbox.v1.DroppedCandidate\x12\x33\n\x0eprediction_set\x18\x19 \x01(\x0b\x32\x1b.signalbox.v1.PredictionSet\x12\x10\n\x08language\x18\x1a \x01(\t\"_\n\rPredictionSet\x12\x10\n\x08\x63overage\x18\x01 \x01(\x01\x12\'\n\x07\x65ntries\x18\x02 \x03(\x0b\x32\x16.signalbox.v1.EntryRef\x12\x13\n\x0bunavailable\x18\x03 \x01(\t\"k\n\x0cUnwantedText\x12\x0c\n\x04text\x18\x01 \x01(\t\x12$\n\x04span\x18\x02 \x01(\x0b\x32\x16.signalbox.v1.ByteSpan\x12\'\n\x07\x65ntries\x18\x03 \x03(\x0b\x32\x16.signalbox.v1.EntryRef\"&\n\x08\x42yteSpan\x12\r\n\x05start\x18\x01 \x01(\x05\x12\x0b\n\x03\x65nd\x18\x02 \x01(\x05\"\x91\x01\n\tParameter\x12\x0c\n\x04name\x18\x01 \x01(\t\x12%\n\x05value\x18\x02 \x01(\x0b\x32\x16.google.protobuf.Value\x12$\n\x04span\x18\x03 \x01(\x0b\x32\x16.signalbox.v1.ByteSpan\x12)\n\x04rule\x18\x04 \x01(\x0e\x32\x1b.signalbox.v1.ParameterRule\"\x80\x01\n\x10\x44roppedCandidate\x12%\n\x05\x65ntry\x18\x01 \x01(\x0b\x32\x16.signalbox.v1.EntryRef\x12\r\n\x05score\x18\x02 \x01(\x01\x12\x0c\n\x04rank\x18\x03 \x01(\x05\x12(\n\x06reason\x18\x04 \x01(\x0e\x32\x18.signalbox.v1.DropReason\"T\n\x04Plan\x12%\n\x05steps\x18\x01 \x03(\x0b\x32\x16.signalbox.v1.PlanStep\x12%\n\x05\x63ycle\x18\x02 \x03(\x0b\x32\x16.signalbox.v1.EntryRef\"\x9e\x02\n\x08PlanStep\x12\x0e\n\x06number\x18\x01 \x01(\x05\x12\x0c\n\x04text\x18\x02 \x01(\t\x12$\n\x04span\x18\x03 \x01(\x0b\x32\x16.signalbox.v1.ByteSpan\x12\"\n\x03\x66it\x18\x04 \x01(\x0e\x32\x15.signalbox.v1.StepFit\x12\x12\n\nconfidence\x18\x05 \x01(\x01\x12\"\n\x05match\x18\x06 \x01(\x0b\x32\x13.signalbox.v1.Match\x12\r\n\x05\x61\x66ter\x18\x07 \x03(\x05\x12\x1a\n\x12unmet_dependencies\x18\x08 \x03(\t\x12+\n\nparameters\x18\t \x03(\x0b\x32\x17.signalbox.v1.Parameter\x12\x1a\n\x12missing_parameters\x18\n \x03(\t\"=\n\x10PlanRouteRequest\x12)\n\x05route\x18\x01 \x01(\x0b\x32\x1a.signalbox.v1.RouteRequest\"\xa3\x02\n\x11PlanRouteResponse\x12 \n\x04plan\x18\x01 \x01(\x0b\x32\x12.signalbox.v1.Plan\x12,\n\x08unwanted\x18\x02 \x03(\x0b\x32\x1a.signalbox.v1.UnwantedText\x12\x18\n\x10\x63\x61talog_revision\x18\x03 \x01(\t\x12%\n\x04mode\x18\x04 \x01(\x0e\x32\x17.signalbox.v1.RouteMode\x12\x10\n\x08model_id\x18\x05 \x01(\t\x12+\n\x08\x64\x65graded\x18\x06 \x03(\x0b\x32\x19.signalbox.v1.Degradation\x12,\n\x08warnings\x18\x07 \x03(\x0b\x32\x1a.signalbox.v1.RouteWarning\x12\x10\n\x08route_id\x18\x08 \x01(\t\"\x99\x01\n\x08\x44\x65\x63ision\x12&\n\x07outcome\x18\x01 \x01(\x0e\x32\x15.signalbox.v1.Outcome\x12\x12\n\nconfidence\x18\x02 \x01(\x01\x12\r\n\x05\x66loor\x18\x03 \x01(\x01\x12\x18\n\x10\x61\x63\x63\x65pt_threshold\x18\x04 \x01(\x01\x12\x0e\n\x06reason\x18\x05 \x01(\t\x12\x18\n\x10nearest_commands\x18\x06 \x03(\t\"\xf1\x01\n\x05Match\x12%\n\x05\x65ntry\x18\x01 \x01(\x0b\x32\x16.signalbox.v1.EntryRef\x12\r\n\x05score\x18\x02 \x01(\x01\x12\x15\n\rlexical_score\x18\x03 \x01(\x01\x12/\n\x0clexical_band\x18\x04 \x01(\x0e\x32\x19.signalbox.v1.LexicalBand\x12\x32\n\x0ematched_tokens\x18\x05 \x03(\x0b\x32\x1a.signalbox.v1.MatchedToken\x12\'\n\x05parts\x18\x06 \x01(\x0b\x32\x18.signalbox.v1.ScoreParts\x12\r\n\x05title\x18\x07 \x01(\t\"V\n\x0cMatchedToken\x12\r\n\x05token\x18\x01 \x01(\t\x12\'\n\x05\x66ield\x18\x02 \x01(\x0e\x32\x18.signalbox.v1.TokenField\x12\x0e\n\x06weight\x18\x03 \x01(\x01\"\x96\x02\n\nScoreParts\x12\x10\n\x08\x63overage\x18\x01 \x01(\x01\x12\x17\n\nsimilarity\x18\x02 \x01(\x01H\x00\x88\x01\x01\x12\'\n\x1anearest_example_similarity\x18\x03 \x01(\x01H\x01\x88\x01\x01\x12\x17\n\x0fnearest_example\x18\x04 \x01(\t\x12\x0b\n\x03hub\x18\x05 \x01(\x01\x12\x0b\n\x03raw\x18\x06 \x01(\x01\x12\x32\n\x0b\x61\x64justments\x18\x14 \x03(\x0b\x32\x1d.signalbox.v1.ScoreAdjustment\x12\x0f\n\x07negated\x18\x15 \x01(\x08\x12\x0e\n\x06pinned\x18\x16 \x01(\x08\x42\r\n\x0b_similarityB\x1d\n\x1b_nearest_example_similarity\"_\n\x0fScoreAdjustment\x12,\n\x05\x63\x61use\x18\x01 \x01(\x0e\x32\x1d.signalbox.v1.AdjustmentCause\x12\x0e\n\x06\x61mount\x18\x02 \x01(\x01\x12\x0e\n\x06\x64\x65tail\x18\x03 \x01(\t\"K\n\x0b\x44\x65gradation\x12,\n\x06reason\x18\x01 \x01(\x0e\x32\x1c.signalbox.v1.DegradedReason\x12\x0e\n\x06\x64\x65tail\x18\x02 \x01(\t\"G\n\x0cRouteWarning\x12\'\n\x04\x63ode\x18\x01 \x01(\x0e\x32\x19.signalbox.v1.WarningCode\x12\x0e\n\x06\x64\x65tail\x18\x02 \x01(\t\"=\n\x0fInputTruncation\x12\x15\n\rprompt_tokens\x18\x01 \x01(\x05\x12\x13\n\x0bused_tokens\x18\x02 \x01(\x05\"A\n\x11\x42\x61tchRouteRequest\x12,\n\x08requests\x18\x01 \x03(\x0b\x32\x1a.signalbox.v1.RouteRequest\"^\n\x12\x42\x61tchRouteResponse\x12.\n\tresponses\x18\x01 \x03(\x0b\x32\x1b.signalbox.v1.RouteResponse\x12\x18\n\x10\x63\x61talog_revision\x18\x02 \x01(\t\"?\n\x12StreamRouteRequest\x12)\n\x05route\x18\x01 \x01(\x0b\x32\x1a.signalbox.v1.RouteRequest\"\xe9\x01\n\x13StreamRouteResponse\x12\x38\n\rexact_command\x18\x01 \x01(\x0b\x32\x1f.signalbox.v1.ExactCommandStageH\x00\x12-\n\x07lexical\x18\x02 \x01(\x0b\x32\x1a.signalbox.v1.LexicalStageH\x00\x12/\n\x08semantic\x18\x03 \x01(\x0b\x32\x1b.signalbox.v1.SemanticStageH\x00\x12/\n\x08\x64\x65\x63ision\x18\x04 \x01(\x0b\x32\x1b.signalbox.v1.RouteResponseH\x00\x42\x07\n\x05stage\":\n\x11\x45xactCommandStage\x12%\n\x05\x65ntry\x18\x01 \x01(\x0b\x32\x16.signalbox.v1.EntryRef\"4\n\x0cLexicalStage\x12$\n\x07matches\x18\x01 \x03(\x0b\x32\x13.signalbox.v1.Match\"G\n\rSemanticStage\x12$\n\x07matches\x18\x01 \x03(\x0b\x32\x13.signalbox.v1.Match\x12\x10\n\x08model_id\x18\x02 \x01(\t*o\n\tRouteMode\x12\x1a\n\x16ROUTE_MODE_UNSPECIFIED\x10\x00\x12\x16\n\x12ROUTE_MODE_LEXICAL\x10\x01\x12\x17\n\x13ROUTE_MODE_SEMANTIC\x10\x02\x12\x15\n\x11ROUTE_MODE_HYBRID\x10\x03*R\n\tRouteView\x12\x1a\n\x16ROUTE_VIEW_UNSPECIFIED\x10\x00\x12\x14\n\x10ROUTE_VIEW_BASIC\x10\x01\x12\x13\n\x0fROUTE_VIEW_FULL\x10\x02*\xbb\x02\n\rParameterRule\x12\x1e\n\x1aPARAMETER_RULE_UNSPECIFIED\x10\x00\x12\x19\n\x15PARAMETER_RULE_CHOICE\x10\x01\x12\x19\n\x15PARAMETER_RULE_NUMBER\x10\x02\x12\x17\n\x13PARAMETER_RULE_UNIT\x10\x03\x12\x17\n\x13PARAMETER_RULE_TIME\x10\x04\x12\x1a\n\x16PARAMETER_RULE_ADDRESS\x10\x05\x12\x17\n\x13PARAMETER_RULE_MAIL\x10\x06\x12\x17\n\x13PARAMETER_RULE_PATH\x10\x07\x12\x1c\n\x18PARAMETER_RULE_QUOTATION\x10\x08\x12\x1d\n\x19PARAMETER_RULE_IDENTIFIER\x10\t\x12\x17\n\x13PARAMETER_RULE_FLAG\x10\n*\x8d\x02\n\nDropReason\x12\x1b\n\x17\x44ROP_REASON_UNSPECIFIED\x10\x00\x12\x17\n\x13\x44ROP_REASON_NEGATED\x10\x01\x12\x1d\n\x19\x44ROP_REASON_KIND_EXCLUDED\x10\x02\x12\x1d\n\x19\x44ROP_REASON_NOT_ASKED_FOR\x10\x03\x12\x17\n\x13\x44ROP_REASON_BLOCKED\x10\x04\x12\x1b\n\x17\x44ROP_REASON_BELOW_FLOOR\x10\x05\x12\x1f\n\x1b\x44ROP_REASON_BELOW_MIN_SCORE\x10\x06\x12\x18\n\x14\x44ROP_REASON_NO_MATCH\x10\x07\x12\x1a\n\x16\x44ROP_REASON_OVER_LIMIT\x10\x08*h\n\x07StepFit\x12\x18\n\x14STEP_FIT_UNSPECIFIED\x10\x00\x12\x15\n\x11STEP_FIT_ACCEPTED\x10\x01\x12\x16\n\x12STEP_FIT_UNCERTAIN\x10\x02\x12\x14\n\x10STEP_FIT_MISSING\x10\x03*\x83\x01\n\x07Outcome\x12\x17\n\x13OUTCOME_UNSPECIFIED\x10\x00\x12\x14\n\x10OUTCOME_ACCEPTED\x10\x01\x12\x15\n\x11OUTCOME_UNCERTAIN\x10\x02\x12\x15\n\x11OUTCOME_ABSTAINED\x10\x03\x12\x1b\n\x17OUTCOME_UNKNOWN_COMMAND\x10\x04*\xa4\x01\n\x0bLexicalBand\x12\x1c\n\x18LEXICAL_BAND_UNSPECIFIED\x10\x00\x12\x15\n\x11LEXICAL_BAND_WEAK\x10\x01\x12\x15\n\x11LEXICAL_BAND_FAIR\x10\x02\x12\x15\n\x11LEXICAL_BAND_GOOD\x10\x03\x12\x1a\n\x16LEXICAL_BAND_VERY_GOOD\x10\x04\x12\x16\n\x12LEXICAL_BAND_EXACT\x10\x05*\x93\x01\n\nTokenField\x12\x1b\n\x17TOKEN_FIELD_UNSPECIFIED\x10\x00\x12\x14\n\x10TOKEN_FIELD_NAME\x10\x01\x12\x1b\n\x17TOKEN_FIELD_SOURCE_HINT\x10\x02\x12\x1e\n\x1aTOKEN_FIELD_RESPONSIBILITY\x10\x03\x12\x15\n\x11TOKEN_FIELD_OTHER\x10\x04*\xcd\x01\n\x0f\x41\x64justmentCause\x12 \n\x1c\x41\x44JUSTMENT_CAUSE_UNSPECIFIED\x10\x00\x12\x1d\n\x19\x41\x44JUSTMENT_CAUSE_NOT_WHEN\x10\x01\x12\x1d\n\x19\x41\x44JUSTMENT_CAUSE_REDIRECT\x10\x02\x12\x1c\n\x18\x41\x44JUSTMENT_CAUSE_CONTEXT\x10\x03\x12\x1e\n\x1a\x41\x44JUSTMENT_CAUSE_PREFERRED\x10\x04\x12\x1c\n\x18\x41\x44JUSTMENT_CAUSE_NEGATED\x10\x05*\xaf\x02\n\x0e\x44\x65gradedReason\x12\x1f\n\x1b\x44\x45GRADED_REASON_UNSPECIFIED\x10\x00\x12\"\n\x1e\x44\x45GRADED_REASON_MODEL_DISABLED\x10\x01\x12!\n\x1d\x44\x45GRADED_REASON_MODEL_LOADING\x10\x02\x12 \n\x1c\x44\x45GRADED_REASON_MODEL_FAILED\x10\x03\x12$\n DEGRADED_REASON_MODEL_OVERLOADED\x10\x04\x12#\n\x1f\x44\x45GRADED_REASON_VECTORS_PENDING\x10\x05\x12!\n\x1d\x44\x45GRADED_REASON_NOT_JOURNALED\x10\x06\x12%\n!DEGRADED_REASON_CALIBRATION_STALE\x10\x07*R\n\x0bWarningCode\x12\x1c\n\x18WARNING_CODE_UNSPECIFIED\x10\x00\x12%\n!WARNING_CODE_LANGUAGE_UNSUPPORTED\x10\x01\x32\xc5\x02\n\x0cRouteService\x12@\n\x05Route\x12\x1a.signalbox.v1.RouteRequest\x1a\x1b.signalbox.v1.RouteResponse\x12L\n\tPlanRoute\x12\x1e.signalbox.v1.PlanRouteRequest\x1a\x1f.signalbox.v1.PlanRouteResponse\x12O\n\nBatchRoute\x12\x1f.signalbox.v1.BatchRouteRequest\x1a .signalbox.v1.BatchRouteResponse\x12T\n\x0bStreamRoute\x12 .signalbox.v1.StreamRouteRequest\x1a!.signalbox.v1.StreamRouteResponse0\x01\x42GZEgithub.com/signalbox-dev/signalbox/clients/go/signalboxpb;signalboxpbb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -33,54 +35,84 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'signalbox.v1.route_service_
 if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
   _globals['DESCRIPTOR']._serialized_options = b'ZEgithub.com/signalbox-dev/signalbox/clients/go/signalboxpb;signalboxpb'
-  _globals['_ROUTEMODE']._serialized_start=2430
-  _globals['_ROUTEMODE']._serialized_end=2541
-  _globals['_ROUTEVIEW']._serialized_start=2543
-  _globals['_ROUTEVIEW']._serialized_end=2625
-  _globals['_OUTCOME']._serialized_start=2628
-  _globals['_OUTCOME']._serialized_end=2759
-  _globals['_LEXICALBAND']._serialized_start=2762
-  _globals['_LEXICALBAND']._serialized_end=2926
-  _globals['_TOKENFIELD']._serialized_start=2929
-  _globals['_TOKENFIELD']._serialized_end=3076
-  _globals['_DEGRADEDREASON']._serialized_start=3079
-  _globals['_DEGRADEDREASON']._serialized_end=3382
-  _globals['_WARNINGCODE']._serialized_start=3384
-  _globals['_WARNINGCODE']._serialized_end=3466
-  _globals['_ROUTEREQUEST']._serialized_start=77
-  _globals['_ROUTEREQUEST']._serialized_end=328
-  _globals['_ROUTERESPONSE']._serialized_start=331
-  _globals['_ROUTERESPONSE']._serialized_end=783
-  _globals['_PREDICTIONSET']._serialized_start=785
-  _globals['_PREDICTIONSET']._serialized_end=880
-  _globals['_DECISION']._serialized_start=883
-  _globals['_DECISION']._serialized_end=1036
-  _globals['_MATCH']._serialized_start=1039
-  _globals['_MATCH']._serialized_end=1280
-  _globals['_MATCHEDTOKEN']._serialized_start=1282
-  _globals['_MATCHEDTOKEN']._serialized_end=1368
-  _globals['_SCOREPARTS']._serialized_start=1371
-  _globals['_SCOREPARTS']._serialized_end=1564
-  _globals['_DEGRADATION']._serialized_start=1566
-  _globals['_DEGRADATION']._serialized_end=1641
-  _globals['_ROUTEWARNING']._serialized_start=1643
-  _globals['_ROUTEWARNING']._serialized_end=1714
-  _globals['_INPUTTRUNCATION']._serialized_start=1716
-  _globals['_INPUTTRUNCATION']._serialized_end=1777
-  _globals['_BATCHROUTEREQUEST']._serialized_start=1779
-  _globals['_BATCHROUTEREQUEST']._serialized_end=1844
-  _globals['_BATCHROUTERESPONSE']._serialized_start=1846
-  _globals['_BATCHROUTERESPONSE']._serialized_end=1940
-  _globals['_STREAMROUTEREQUEST']._serialized_start=1942
-  _globals['_STREAMROUTEREQUEST']._serialized_end=2005
-  _globals['_STREAMROUTERESPONSE']._serialized_start=2008
-  _globals['_STREAMROUTERESPONSE']._serialized_end=2241
-  _globals['_EXACTCOMMANDSTAGE']._serialized_start=2243
-  _globals['_EXACTCOMMANDSTAGE']._serialized_end=2301
-  _globals['_LEXICALSTAGE']._serialized_start=2303
-  _globals['_LEXICALSTAGE']._serialized_end=2355
-  _globals['_SEMANTICSTAGE']._serialized_start=2357
-  _globals['_SEMANTICSTAGE']._serialized_end=2428
-  _globals['_ROUTESERVICE']._serialized_start=3469
-  _globals['_ROUTESERVICE']._serialized_end=3716
+  _globals['_ROUTEMODE']._serialized_start=4328
+  _globals['_ROUTEMODE']._serialized_end=4439
+  _globals['_ROUTEVIEW']._serialized_start=4441
+  _globals['_ROUTEVIEW']._serialized_end=4523
+  _globals['_PARAMETERRULE']._serialized_start=4526
+  _globals['_PARAMETERRULE']._serialized_end=4841
+  _globals['_DROPREASON']._serialized_start=4844
+  _globals['_DROPREASON']._serialized_end=5113
+  _globals['_STEPFIT']._serialized_start=5115
+  _globals['_STEPFIT']._serialized_end=5219
+  _globals['_OUTCOME']._serialized_start=5222
+  _globals['_OUTCOME']._serialized_end=5353
+  _globals['_LEXICALBAND']._serialized_start=5356
+  _globals['_LEXICALBAND']._serialized_end=5520
+  _globals['_TOKENFIELD']._serialized_start=5523
+  _globals['_TOKENFIELD']._serialized_end=5670
+  _globals['_ADJUSTMENTCAUSE']._serialized_start=5673
+  _globals['_ADJUSTMENTCAUSE']._serialized_end=5878
+  _globals['_DEGRADEDREASON']._serialized_start=5881
+  _globals['_DEGRADEDREASON']._serialized_end=6184
+  _globals['_WARNINGCODE']._serialized_start=6186
+  _globals['_WARNINGCODE']._serialized_end=6268
+  _globals['_ROUTEREQUEST']._serialized_start=140
+  _globals['_ROUTEREQUEST']._serialized_end=547
+  _globals['_CONVERSATIONCONTEXT']._serialized_start=549
+  _globals['_CONVERSATIONCONTEXT']._serialized_end=634
+  _globals['_CONVERSATIONTURN']._serialized_start=636
+  _globals['_CONVERSATIONTURN']._serialized_end=682
+  _globals['_ROUTERESPONSE']._serialized_start=685
+  _globals['_ROUTERESPONSE']._serialized_end=1339
+  _globals['_PREDICTIONSET']._serialized_start=1341
+  _globals['_PREDICTIONSET']._serialized_end=1436
+  _globals['_UNWANTEDTEXT']._serialized_start=1438
+  _globals['_UNWANTEDTEXT']._serialized_end=1545
+  _globals['_BYTESPAN']._serialized_start=1547
+  _globals['_BYTESPAN']._serialized_end=1585
+  _globals['_PARAMETER']._serialized_start=1588
+  _globals['_PARAMETER']._serialized_end=1733
+  _globals['_DROPPEDCANDIDATE']._serialized_start=1736
+  _globals['_DROPPEDCANDIDATE']._serialized_end=1864
+  _globals['_PLAN']._serialized_start=1866
+  _globals['_PLAN']._serialized_end=1950
+  _globals['_PLANSTEP']._serialized_start=1953
+  _globals['_PLANSTEP']._serialized_end=2239
+  _globals['_PLANROUTEREQUEST']._serialized_start=2241
+  _globals['_PLANROUTEREQUEST']._serialized_end=2302
+  _globals['_PLANROUTERESPONSE']._serialized_start=2305
+  _globals['_PLANROUTERESPONSE']._serialized_end=2596
+  _globals['_DECISION']._serialized_start=2599
+  _globals['_DECISION']._serialized_end=2752
+  _globals['_MATCH']._serialized_start=2755
+  _globals['_MATCH']._serialized_end=2996
+  _globals['_MATCHEDTOKEN']._serialized_start=2998
+  _globals['_MATCHEDTOKEN']._serialized_end=3084
+  _globals['_SCOREPARTS']._serialized_start=3087
+  _globals['_SCOREPARTS']._serialized_end=3365
+  _globals['_SCOREADJUSTMENT']._serialized_start=3367
+  _globals['_SCOREADJUSTMENT']._serialized_end=3462
+  _globals['_DEGRADATION']._serialized_start=3464
+  _globals['_DEGRADATION']._serialized_end=3539
+  _globals['_ROUTEWARNING']._serialized_start=3541
+  _globals['_ROUTEWARNING']._serialized_end=3612
+  _globals['_INPUTTRUNCATION']._serialized_start=3614
+  _globals['_INPUTTRUNCATION']._serialized_end=3675
+  _globals['_BATCHROUTEREQUEST']._serialized_start=3677
+  _globals['_BATCHROUTEREQUEST']._serialized_end=3742
+  _globals['_BATCHROUTERESPONSE']._serialized_start=3744
+  _globals['_BATCHROUTERESPONSE']._serialized_end=3838
+  _globals['_STREAMROUTEREQUEST']._serialized_start=3840
+  _globals['_STREAMROUTEREQUEST']._serialized_end=3903
+  _globals['_STREAMROUTERESPONSE']._serialized_start=3906
+  _globals['_STREAMROUTERESPONSE']._serialized_end=4139
+  _globals['_EXACTCOMMANDSTAGE']._serialized_start=4141
+  _globals['_EXACTCOMMANDSTAGE']._serialized_end=4199
+  _globals['_LEXICALSTAGE']._serialized_start=4201
+  _globals['_LEXICALSTAGE']._serialized_end=4253
+  _globals['_SEMANTICSTAGE']._serialized_start=4255
+  _globals['_SEMANTICSTAGE']._serialized_end=4326
+  _globals['_ROUTESERVICE']._serialized_start=6271
+  _globals['_ROUTESERVICE']._serialized_end=6596
 # @@protoc_insertion_point(module_scope)

@@ -40,6 +40,11 @@ class RouteServiceStub(object):
                 request_serializer=signalbox_dot_v1_dot_route__service__pb2.RouteRequest.SerializeToString,
                 response_deserializer=signalbox_dot_v1_dot_route__service__pb2.RouteResponse.FromString,
                 _registered_method=True)
+        self.PlanRoute = channel.unary_unary(
+                '/signalbox.v1.RouteService/PlanRoute',
+                request_serializer=signalbox_dot_v1_dot_route__service__pb2.PlanRouteRequest.SerializeToString,
+                response_deserializer=signalbox_dot_v1_dot_route__service__pb2.PlanRouteResponse.FromString,
+                _registered_method=True)
         self.BatchRoute = channel.unary_unary(
                 '/signalbox.v1.RouteService/BatchRoute',
                 request_serializer=signalbox_dot_v1_dot_route__service__pb2.BatchRouteRequest.SerializeToString,
@@ -58,6 +63,15 @@ class RouteServiceServicer(object):
 
     def Route(self, request, context):
         """Routes one prompt.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def PlanRoute(self, request, context):
+        """Splits a prompt that asks for several things into steps, each with its entry, in the order
+        meant and with what entries depend on first. Entries that depend on each other in a circle
+        are the error DEPENDENCY_CYCLE.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -87,6 +101,11 @@ def add_RouteServiceServicer_to_server(servicer, server):
                     servicer.Route,
                     request_deserializer=signalbox_dot_v1_dot_route__service__pb2.RouteRequest.FromString,
                     response_serializer=signalbox_dot_v1_dot_route__service__pb2.RouteResponse.SerializeToString,
+            ),
+            'PlanRoute': grpc.unary_unary_rpc_method_handler(
+                    servicer.PlanRoute,
+                    request_deserializer=signalbox_dot_v1_dot_route__service__pb2.PlanRouteRequest.FromString,
+                    response_serializer=signalbox_dot_v1_dot_route__service__pb2.PlanRouteResponse.SerializeToString,
             ),
             'BatchRoute': grpc.unary_unary_rpc_method_handler(
                     servicer.BatchRoute,
@@ -127,6 +146,33 @@ class RouteService(object):
             '/signalbox.v1.RouteService/Route',
             signalbox_dot_v1_dot_route__service__pb2.RouteRequest.SerializeToString,
             signalbox_dot_v1_dot_route__service__pb2.RouteResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def PlanRoute(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/signalbox.v1.RouteService/PlanRoute',
+            signalbox_dot_v1_dot_route__service__pb2.PlanRouteRequest.SerializeToString,
+            signalbox_dot_v1_dot_route__service__pb2.PlanRouteResponse.FromString,
             options,
             channel_credentials,
             insecure,
