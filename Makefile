@@ -122,6 +122,11 @@ journal-bench: ## Measure the journal (release build; TMPDIR chooses the disk)
 	$(call say,journal-bench: cargo bench)
 	@$(CARGO) bench $(LOCKED) --bench journal
 
+.PHONY: hydrate-bench
+hydrate-bench: ## Measure hydration and recall (release build)
+	$(call say,hydrate-bench: cargo bench)
+	@$(CARGO) bench $(LOCKED) --bench hydrate
+
 .PHONY: feature-check
 feature-check: ## cargo check without default features
 	$(call say,feature-check: cargo check --no-default-features)

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
-use prost::Message;
 use proptest::prelude::*;
+use prost::Message;
 use signalbox::app::embedder;
 use signalbox::catalog::{Entry, Kind};
 use signalbox::config::{Config, Overrides};
@@ -49,10 +49,7 @@ async fn router(model: &str, entries: Vec<Entry>, step: usize) -> (Router, Regis
             .expect("upserts");
         assert_eq!(summary.vectors_pending, 0);
     }
-    (
-        Router::new(index, encoder, Settings::default()),
-        registry,
-    )
+    (Router::new(index, encoder, Settings::default()), registry)
 }
 
 async fn route(model: &str, entries: Vec<Entry>, prompt: &str) -> RouteResult {
@@ -80,7 +77,10 @@ fn first(result: &RouteResult) -> &str {
 // Case 1.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_trigger_inside_a_word_does_not_fire() {
-    let mut git = skill("git-ops", "Branches, commits, merges and tags of a repository");
+    let mut git = skill(
+        "git-ops",
+        "Branches, commits, merges and tags of a repository",
+    );
     git.triggers = vec!["git".into()];
     let mut uv = skill("uv-env", "Python environments and their packages");
     uv.triggers = vec!["uv".into()];
@@ -105,7 +105,10 @@ fn chinese_skills() -> Vec<Entry> {
         ("image-editor", "裁剪、调色和压缩图片"),
         ("fitness-coach", "制定健身和饮食计划"),
         ("law-advisor", "解读合同条款和法律法规"),
-        ("finance-tracker", "跟踪上市公司的财务数据：营收、利润、财报和股价"),
+        (
+            "finance-tracker",
+            "跟踪上市公司的财务数据：营收、利润、财报和股价",
+        ),
     ]
     .map(|(name, description)| skill(name, description))
     .to_vec()
@@ -181,7 +184,10 @@ fn lookalikes() -> Vec<Entry> {
     ] {
         let mut entry = Entry::new(kind, source, name);
         entry.responsibility = "Look something up in the company's documents".into();
-        entry.examples = vec!["find the travel policy".into(), "look up the holidays".into()];
+        entry.examples = vec![
+            "find the travel policy".into(),
+            "look up the holidays".into(),
+        ];
         entry.use_when = vec!["The user asks what a document says".into()];
         entries.push(entry);
     }
@@ -199,7 +205,11 @@ async fn answers(entries: Vec<Entry>, step: usize) -> Vec<Vec<u8>> {
     let (router, _registry) = router(DEFAULT, entries, step).await;
     let mut answers = Vec::new();
     for mode in [Mode::Lexical, Mode::Semantic, Mode::Hybrid] {
-        for prompt in ["search the documents", "Was steht in der Reiserichtlinie?", "发邮件"] {
+        for prompt in [
+            "search the documents",
+            "Was steht in der Reiserichtlinie?",
+            "发邮件",
+        ] {
             let mut request = Request::new(prompt);
             request.mode = mode;
             answers.push(bytes(router.route(&request).await));
@@ -240,7 +250,13 @@ fn equal_scores_are_ordered_by_kind_name_and_source() {
         .matches
         .iter()
         .take(4)
-        .map(|found| (found.entry.kind, &*found.entry.id.name, &*found.entry.id.source))
+        .map(|found| {
+            (
+                found.entry.kind,
+                &*found.entry.id.name,
+                &*found.entry.id.source,
+            )
+        })
         .collect();
     assert_eq!(
         order,

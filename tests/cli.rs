@@ -230,18 +230,33 @@ fn adapt_refuses_what_it_cannot_use_before_it_loads_a_model() {
         let always = ["adapt", "--catalog", &catalogue, "--out", out, prompts];
         run(&[&always, flags].concat())
     };
-    std::fs::write(prompts, "{\"query\": \"new branch\", \"gold\": [\"git-branch\"]}\n")
-        .expect("written");
+    std::fs::write(
+        prompts,
+        "{\"query\": \"new branch\", \"gold\": [\"git-branch\"]}\n",
+    )
+    .expect("written");
     let output = adapt(&[]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(stderr(&output).contains("at least 50 are needed"), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("at least 50 are needed"),
+        "{}",
+        stderr(&output)
+    );
 
     let output = adapt(&["--steps", "0"]);
-    assert!(stderr(&output).contains("steps: 0 is not within 1 to 1000"), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("steps: 0 is not within 1 to 1000"),
+        "{}",
+        stderr(&output)
+    );
     let output = adapt(&["--model", "none"]);
     assert_eq!(output.status.code(), Some(64), "{}", stderr(&output));
 
-    std::fs::write(prompts, "{\"query\": \"new branch\", \"gold\": [\"svn\"]}\n").expect("written");
+    std::fs::write(
+        prompts,
+        "{\"query\": \"new branch\", \"gold\": [\"svn\"]}\n",
+    )
+    .expect("written");
     assert!(stderr(&adapt(&[])).contains("line 1: the catalogue has no entry \"svn\""));
     assert_eq!(run(&["adapt"]).status.code(), Some(64));
     assert!(!out.exists());

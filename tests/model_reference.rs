@@ -368,7 +368,11 @@ fn write_adapter(path: &Path, model_digest: &str) {
         "alpha": 32.0, "strength": 0.5, "catalog_revision": "r", "seed": 1, "steps": 1, "rows": 50
     });
     let metadata = HashMap::from([("signalbox.adapter".to_owned(), key.to_string())]);
-    fs::write(path, safetensors::serialize(&factors, Some(metadata)).unwrap()).unwrap();
+    fs::write(
+        path,
+        safetensors::serialize(&factors, Some(metadata)).unwrap(),
+    )
+    .unwrap();
 }
 
 #[tokio::test]

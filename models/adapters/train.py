@@ -32,11 +32,13 @@ def main() -> None:
     binary = os.environ.get("SIGNALBOX_BIN", ROOT / "target/release/signalbox")
     command = [binary, "adapt", "--data", arguments.data, "--from-base", "--out", arguments.out]
     command += ["--models-dir", ROOT / "models/weights"]
+    # Settings of whoever runs this must not change what is made.
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("SIGNALBOX_")}
     if arguments.report:
         with arguments.report.open("w") as report:
-            subprocess.run([*command, "--json"], check=True, stdout=report)
+            subprocess.run([*command, "--json"], check=True, stdout=report, env=clean)
     else:
-        subprocess.run(command, check=True)
+        subprocess.run(command, check=True, env=clean)
     data = arguments.out.read_bytes()
     print(f"size = {len(data)}\nsha256 = \"{hashlib.sha256(data).hexdigest()}\"")
 

@@ -40,7 +40,7 @@ use std::time::Instant;
 
 use serde::Serialize;
 
-use crate::embed::{AdapterFile, AdapterKey, EmbedConfig, Halves};
+use crate::embed::{AdapterFile, AdapterKey, EmbedConfig, Halves, Upper};
 
 pub use data::{Holdout, Set};
 pub use list::{DataList, read_list};
@@ -110,6 +110,9 @@ pub struct Report {
     /// Over all prompts kept back.
     #[serde(flatten)]
     pub all: Comparison,
+    /// With the adapters merged that are part of this binary; absent where the training started
+    /// from these.
+    pub shipped: Option<Scores>,
     /// The same for each set.
     pub by_set: BTreeMap<String, Comparison>,
     /// What the file says of itself.
@@ -151,7 +154,9 @@ pub fn train(
     check(sets, settings)?;
     let halves = Halves::load(config, settings.max_tokens).map_err(AdaptError::Model)?;
     in_pool(config.threads, || {
-        train_halves(&halves, config.threads, sets, settings, &mut progress)
+        let from_base = !config.adapter && config.adapters.is_empty();
+        let threads = config.threads;
+        train_halves(&halves, threads, sets, settings, from_base, &mut progress)
     })
 }
 
@@ -180,6 +185,7 @@ fn train_halves(
     threads: usize,
     sets: &[Set],
     settings: &Settings,
+    compare_shipped: bool,
     progress: &mut (dyn FnMut(Progress) + Send),
 ) -> Result<Trained, AdaptError> {
     let began = Instant::now();
@@ -212,8 +218,15 @@ fn train_halves(
     };
     let file = AdapterFile::make(key, &factors).map_err(AdaptError::Model)?;
     progress(Progress::Measuring);
-    let after = halves.upper(Some(&file)).map_err(AdaptError::Model)?;
-    let scored_after = measure::score(&states, &after, sets, &states.entry_vectors(&after)?)?;
+    let scored = |upper: &Upper| {
+        let entries = states.entry_vectors(upper)?;
+        measure::score(&states, upper, sets, &entries)
+    };
+    let scored_after = scored(&halves.upper(Some(&file)).map_err(AdaptError::Model)?)?;
+    let shipped = match compare_shipped {
+        true => Some(scored(&halves.upper_shipped().map_err(AdaptError::Model)?)?),
+        false => None,
+    };
     let mut afters = measure::by_set(&scored_after);
     let by_set = measure::by_set(&scored_before)
         .into_iter()
@@ -227,6 +240,7 @@ fn train_halves(
                 before: measure::all(&scored_before),
                 after: measure::all(&scored_after),
             },
+            shipped: shipped.as_ref().map(measure::all),
             by_set: by_set.collect(),
             key: file.key().clone(),
             sha256: file.sha256().to_owned(),

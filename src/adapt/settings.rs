@@ -49,7 +49,7 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         Self {
-            steps: 60,
+            steps: 40,
             seed: 1,
             batch: 32,
             negatives: 2,
@@ -95,8 +95,8 @@ impl Settings {
             ("strength", self.strength, 0.01, 2.0),
             ("learning_rate", self.learning_rate, 1e-6, 0.1),
             ("weight_decay", self.weight_decay, 0.0, 1.0),
-            // Cosines over it are exponents: below, they leave F32.
-            ("temperature", self.temperature, 0.02, 1.0),
+            // Cosines over it, and sums of those, are exponents: outside, they leave F32.
+            ("temperature", self.temperature, 0.02, 0.1),
             ("reverse", self.reverse, 0.0, 10.0),
             ("outside", self.outside, 0.0, 10.0),
             ("texts[0]", self.texts[0], 0.0, 1.0),

@@ -159,7 +159,7 @@ fn settings() -> Settings {
 }
 
 fn run(settings: &Settings, threads: usize) -> Trained {
-    train_halves(&toy(), threads, &[set()], settings, &mut |_| {}).unwrap()
+    train_halves(&toy(), threads, &[set()], settings, false, &mut |_| {}).unwrap()
 }
 
 #[test]

@@ -94,13 +94,21 @@ pub(super) fn run(args: &AdaptArgs, config: &Config) -> Result<ExitCode, Failure
             false => scores_table(&all, &by_set),
         });
     }
+    let out = args.out.as_deref().unwrap_or(Path::new(""));
+    // Known at once, and not after minutes.
+    let folder = out.parent().filter(|folder| !folder.as_os_str().is_empty());
+    if folder.is_some_and(|folder| !folder.is_dir()) || out.is_dir() {
+        return Err(Failure::Usage(anyhow!(
+            "cannot write {}: no such folder",
+            out.display()
+        )));
+    }
     let trained = train(&embed, &sets, &settings, show).map_err(failure)?;
     let report = &trained.report;
     let mut text = match args.json {
         true => json(report)?,
         false => table(report),
     };
-    let out = args.out.as_deref().unwrap_or(Path::new(""));
     let written = report.helped() || args.force;
     if written {
         std::fs::write(out, &trained.file)
@@ -205,6 +213,9 @@ fn table(report: &Report) -> String {
     }
     out += &line("before", &report.all.before);
     out += &line("after", &report.all.after);
+    if let Some(shipped) = &report.shipped {
+        out += &line("shipped adapter", shipped);
+    }
     let steps = report.key.steps;
     // Writing to a string cannot fail.
     let _ = writeln!(

@@ -57,6 +57,17 @@ fn every_value_out_of_its_limits_is_named() {
 }
 
 #[test]
+fn own_adapters_need_a_model_and_are_few() {
+    let config = load("[model]\nadapters = [\"own.safetensors\"]").expect("loads");
+    assert_eq!(config.model.embed_config().adapters, config.model.adapters);
+    let error = load("[model]\nid = \"none\"\nadapters = [\"a\"]").expect_err("refused");
+    assert!(error.to_string().contains("model.adapters"), "{error}");
+    let many = format!("[model]\nadapters = [{}]", "\"a\", ".repeat(9));
+    let error = load(&many).expect_err("refused").to_string();
+    assert!(error.contains("9 files exceed the limit of 8"), "{error}");
+}
+
+#[test]
 fn a_missing_file_is_an_error() {
     let error = Config::load(Some(Path::new("/nowhere.toml")), Overrides::new());
     assert!(matches!(error, Err(ConfigError::Missing(_))));

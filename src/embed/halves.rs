@@ -12,7 +12,7 @@ use super::{
     adapter_file::AdapterFile,
     bert::{Bert, Layer, Weights, joined, mean_unit, through},
     encoder::{agree, open_device},
-    sources::Sources,
+    sources::{Sources, shipped},
     tokenizer::TextTokenizer,
     types::{EmbedConfig, TextRole},
 };
@@ -134,14 +134,28 @@ impl Halves {
     /// # Errors
     /// Names the tensor where it does not fit.
     pub(crate) fn upper(&self, change: Option<&AdapterFile>) -> Result<Upper, String> {
+        let change = change.map(|file| (file.bytes(), file.scale()));
+        self.upper_with(change.as_slice())
+    }
+
+    /// The upper half with the adapters merged that are part of this binary.
+    ///
+    /// # Errors
+    /// As [`Halves::upper`].
+    pub(crate) fn upper_shipped(&self) -> Result<Upper, String> {
+        self.upper_with(&shipped(&self.model)?)
+    }
+
+    fn upper_with(&self, changes: &[(&[u8], Scale)]) -> Result<Upper, String> {
         let mut weights = self.upper.clone();
-        if let Some(file) = change {
+        if !changes.is_empty() {
             // Merging writes into the tensors, and the halves must stay as they are.
             for weight in weights.values_mut() {
                 *weight = weight.copy().map_err(|error| error.to_string())?;
             }
-            let scale: Scale = file.scale();
-            adapter::merge(&weights, file.bytes(), scale)?;
+        }
+        for (file, scale) in changes {
+            adapter::merge(&weights, file, *scale)?;
         }
         let layers = (self.cut()..self.config().num_hidden_layers)
             .map(|at| Layer::take(&mut weights, at, self.config()))
@@ -162,7 +176,7 @@ impl Upper {
                 .iter()
                 .map(|text| text.dim(0))
                 .collect::<candle_core::Result<Vec<_>>>()?;
-            let texts = texts.iter().map(|text| Tensor::clone(text)).collect();
+            let texts = texts.iter().copied().cloned().collect();
             parts(&through(&self.layers, joined(texts)?, &lengths)?, &lengths)
         };
         let states = run().map_err(|error: candle_core::Error| error.to_string())?;

@@ -6,7 +6,7 @@ use super::{
     adapter::Scale,
     adapter_file::AdapterFile,
     files::{locate, read_verified},
-    manifest::{ModelSpec, Variant, manifest},
+    manifest::{AdapterSpec, ModelSpec, Variant, manifest},
     types::EmbedConfig,
 };
 
@@ -36,18 +36,7 @@ impl Sources {
             true => manifest.adapters_of(&spec.id),
             false => Vec::new(),
         };
-        let shipped = adapters
-            .iter()
-            .map(|adapter| {
-                let scale = Scale {
-                    rank: adapter.rank,
-                    alpha: adapter.alpha,
-                    strength: adapter.strength,
-                };
-                let bytes = adapter.bytes().map_err(|error| error.to_string())?;
-                Ok((bytes, scale))
-            })
-            .collect::<Result<Vec<_>, String>>()?;
+        let shipped = with_scales(&adapters)?;
         let mut digest = spec.digest(variant, &adapters);
         let mut own = Vec::new();
         for path in config.adapters.iter().filter(|_| id == config.model) {
@@ -81,4 +70,23 @@ impl Sources {
             .ok_or_else(|| format!("{}: no {name}", self.spec.id))?;
         read_verified(&self.folder.join(name), file).map_err(|error| error.to_string())
     }
+}
+
+/// The adapters that are part of this binary, for the model `id`.
+pub(super) fn shipped(id: &str) -> Result<Vec<(&'static [u8], Scale)>, String> {
+    let manifest = manifest().map_err(|error| error.to_string())?;
+    with_scales(&manifest.adapters_of(id))
+}
+
+fn with_scales(adapters: &[&AdapterSpec]) -> Result<Vec<(&'static [u8], Scale)>, String> {
+    let with_scale = |adapter: &&AdapterSpec| {
+        let scale = Scale {
+            rank: adapter.rank,
+            alpha: adapter.alpha,
+            strength: adapter.strength,
+        };
+        let bytes = adapter.bytes().map_err(|error| error.to_string())?;
+        Ok((bytes, scale))
+    };
+    adapters.iter().map(with_scale).collect()
 }

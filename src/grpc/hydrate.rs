@@ -85,16 +85,19 @@ pub(super) async fn run(
     tokio::pin!(hydration);
     let mut desk = Desk::default();
     let mut open = true;
+    // One message that waits for the client to read; time goes on for the others meanwhile.
+    let mut unsent: Option<Tell> = None;
     let hydrated = loop {
         tokio::select! {
             hydrated = &mut hydration => break hydrated.map_err(status)?,
             () = answers.closed() => return Ok(()),
-            Some(call) = waiting.recv() => {
-                let message = desk.take(call, open);
-                if let Some(message) = message && send(answers, message).await.is_err() {
-                    return Ok(());
-                }
-            }
+            Some(call) = waiting.recv(), if unsent.is_none() => unsent = desk.take(call, open),
+            room = answers.reserve(), if unsent.is_some() => match (room, unsent.take()) {
+                (Ok(room), Some(message)) => room.send(Ok(pb::HydrateContextResponse {
+                    message: Some(message),
+                })),
+                _ => return Ok(()),
+            },
             message = asked.message(), if open => match message.map_err(complete)? {
                 Some(message) => desk.answer(message.message)?,
                 // Half-closed: nobody answers any more.

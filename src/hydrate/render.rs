@@ -28,6 +28,8 @@ const MAX_TITLE_CHARS: usize = 300;
 pub struct Section {
     title: String,
     content: String,
+    /// Whether the content is a head already.
+    shortened: bool,
 }
 
 /// The room that a section got.
@@ -57,17 +59,25 @@ impl Section {
         Self {
             title: harmless(&title.take(MAX_TITLE_CHARS).collect::<String>()),
             content: harmless(content.trim_matches('\n')),
+            shortened: false,
         }
+    }
+
+    /// The same, of which only the head is known.
+    #[must_use]
+    pub fn shortened(self, shortened: bool) -> Self {
+        Self { shortened, ..self }
+    }
+
+    /// Whether the content is not whole up to its byte `end`.
+    fn is_cut(&self, end: usize) -> bool {
+        self.shortened || end < self.content.len()
     }
 
     fn write(&self, end: usize, out: &mut String) {
         let content = &self.content[..end];
         let fence = "`".repeat(longest_run(content).max(2) + 1);
-        let cut = if end < self.content.len() {
-            " (cut)"
-        } else {
-            ""
-        };
+        let cut = if self.is_cut(end) { " (cut)" } else { "" };
         let Self { title, .. } = self;
         out.push_str(&format!("\n\n## {title}{cut}\n{fence}\n{content}\n{fence}"));
     }
@@ -160,7 +170,7 @@ fn write(
         section.write(end, &mut message);
         rooms[at] = Some(Room {
             tokens: counter.count(&message[start..]),
-            cut: end < section.content.len(),
+            cut: section.is_cut(end),
         });
     }
     message.push_str(&tail(missing));

@@ -25,6 +25,10 @@ const INLINE_BYTES: usize = 16 << 10;
 /// Bytes of what a tool of the orchestrator's gave.
 const MAX_CONTENT_BYTES: usize = 1 << 20;
 
+/// Bytes of a content that are kept whatever the budget, and for each token of it: tokens have
+/// four bytes on average, and hardly any has more than sixteen.
+const LEAST_KEPT_BYTES: usize = 16 << 10;
+const KEPT_BYTES_PER_TOKEN: usize = 16;
 /// Characters of a tool's own explanation.
 const MAX_DETAIL_CHARS: usize = 300;
 
@@ -73,6 +77,29 @@ struct Inner {
 struct Found {
     text: String,
     origin: String,
+    /// Whether only the head of the text was kept.
+    shortened: bool,
+}
+
+impl Found {
+    fn new(text: String, origin: String) -> Self {
+        Self {
+            text,
+            origin,
+            shortened: false,
+        }
+    }
+
+    /// Keeps no more than a budget can take: a thousand large texts must not wait in memory.
+    fn shorten(mut self, budget: u32) -> Self {
+        let most = LEAST_KEPT_BYTES + budget as usize * KEPT_BYTES_PER_TOKEN;
+        if self.text.len() > most {
+            self.text.truncate(self.text.floor_char_boundary(most));
+            self.text.shrink_to_fit();
+            self.shortened = true;
+        }
+        self
+    }
 }
 
 /// One reference on its way.
@@ -194,7 +221,9 @@ impl Hydrator {
             }
         };
         let outcome = match timeout_at(deadline, work).await {
-            Ok(outcome) => outcome.map_err(|(failure, why)| (Status::Failed(failure), why)),
+            Ok(outcome) => outcome
+                .map(|found| found.shorten(job.config.max_context_tokens))
+                .map_err(|(failure, why)| (Status::Failed(failure), why)),
             Err(_) => {
                 let seconds = began.elapsed().as_secs_f64();
                 let why = format!("no answer within {seconds:.1} s");
@@ -207,10 +236,7 @@ impl Hydrator {
     async fn fetch(&self, reference: &Reference) -> Result<Found, (Failure, String)> {
         let _permit = self.inner.permits.acquire().await;
         let page = self.inner.fetcher.fetch(&reference.value).await?;
-        Ok(Found {
-            text: page.text,
-            origin: page.url,
-        })
+        Ok(Found::new(page.text, page.url))
     }
 
     async fn read(&self, reference: &Reference) -> Result<Found, (Failure, String)> {
@@ -231,10 +257,7 @@ impl Hydrator {
         let file = read
             .await
             .unwrap_or_else(|error| Err((Failure::NotFound, error.to_string())))?;
-        Ok(Found {
-            text: file.text,
-            origin: file.origin,
-        })
+        Ok(Found::new(file.text, file.origin))
     }
 }
 
@@ -269,10 +292,7 @@ async fn ask(
             );
             Err((Failure::TooLarge, why))
         }
-        ToolAnswer::Content(text) => Ok(Found {
-            text: clean(&text),
-            origin: String::new(),
-        }),
+        ToolAnswer::Content(text) => Ok(Found::new(clean(&text), String::new())),
         ToolAnswer::Failed(why) => Err((Failure::ToolFailed, shortened(&why))),
         ToolAnswer::Denied(why) => Err((Failure::PolicyDenied, shortened(&why))),
     }
@@ -294,7 +314,8 @@ fn render(
         .zip(&resolved)
         .filter_map(|(reference, resolved)| {
             let found = resolved.outcome.as_ref().ok()?;
-            Some(Section::new(&reference.to_string(), &found.text))
+            let section = Section::new(&reference.to_string(), &found.text);
+            Some(section.shortened(found.shortened))
         })
         .collect();
     // Types that nobody resolves are no reason for a message.

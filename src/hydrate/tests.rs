@@ -431,3 +431,32 @@ async fn a_small_budget_leaves_the_last_out() {
     assert!(hydrated.outcomes[0].cut && hydrated.outcomes[0].tokens > 16);
     assert_eq!(hydrated.outcomes[2].detail, "max_context_tokens is 70");
 }
+
+#[tokio::test]
+async fn a_large_content_waits_as_its_head_only() {
+    let (calls, mut taken) = mpsc::channel::<ToolCall>(4);
+    tokio::spawn(async move {
+        while let Some(call) = taken.recv().await {
+            let size = if call.reference.value == "1" {
+                1 << 20
+            } else {
+                (1 << 20) + 1
+            };
+            let _ = call.reply.send(ToolAnswer::Content("x".repeat(size)));
+        }
+    });
+    let config = PreHydration {
+        max_context_tokens: 100,
+        ..config(&[("issue", "issues")])
+    };
+    let hydrator = hydrator(Options::default());
+    let hydrated = hydrator
+        .hydrate(job("#1 #2", config), "", calls)
+        .await
+        .expect("valid");
+    assert!(hydrated.outcomes[0].cut && hydrated.tokens <= 100);
+    assert_eq!(
+        hydrated.outcomes[1].status,
+        Status::Failed(Failure::TooLarge)
+    );
+}

@@ -20,7 +20,7 @@ use dashmap::DashMap;
 use crate::catalog::{Entry, EntryId};
 
 pub use document::{Field, IndexedEntry, Term};
-pub use packed::{PackedMatrix, dot};
+pub use packed::{PackedMatrix, SLOTS_PER_CHUNK, dot};
 pub use postings::Posting;
 pub use snapshot::{Snapshot, listing_key};
 pub use vectors::{EntryVectors, Hub, PromptGroup, Row, RowRole, mean_direction};

@@ -3,11 +3,14 @@
 
 use std::sync::Arc;
 
+use rayon::prelude::*;
+
 use crate::embed::{EmbedError, Language, ModelInfo, ModelState, Priority, TextRole};
-use crate::index::{IndexedEntry, Snapshot};
-use crate::route::lexical::{self, FieldWeights};
+use crate::index::{IndexedEntry, PromptGroup, SLOTS_PER_CHUNK, Snapshot};
+use crate::route::lexical::{self, FieldWeights, LexicalScore};
 use crate::route::profile::{LEXICAL, Profile};
-use crate::route::{Degradation, DegradedReason, degradation_of, group_of, reads, semantic};
+use crate::route::semantic::Similarity;
+use crate::route::{Degradation, DegradedReason, degradation_of, group_of, reads};
 use crate::text::script::script_group;
 use crate::text::{distinct, tokenize};
 
@@ -17,6 +20,8 @@ use super::keep::Knowledge;
 const INLINE_ITEMS: usize = 1_000;
 /// A score below this says that the item has nothing to do with the query; as in routing.
 const LEAST_SCORE: f64 = 0.02;
+/// Items of one part of a search: about half a millisecond.
+const PART_SLOTS: usize = 64 * SLOTS_PER_CHUNK;
 /// Bytes of a query that are read.
 const MAX_QUERY_BYTES: usize = 4 << 10;
 
@@ -108,7 +113,8 @@ impl Knowledge {
 }
 
 /// The best items of a snapshot, best first; equal ones by id. Without a vector only items
-/// that share a word with the query are found.
+/// that share a word with the query are found. Large snapshots are searched in parts, at the
+/// same time; what is found does not depend on how many there are.
 pub fn best(
     snapshot: &Snapshot,
     query: &str,
@@ -116,43 +122,29 @@ pub fn best(
     limit: usize,
     allowed: &(dyn Fn(&IndexedEntry) -> bool + Send + Sync),
 ) -> Vec<Hit> {
-    let tokens = distinct(tokenize(query));
+    let tokens = telling(snapshot, distinct(tokenize(query)));
     let language = vector.and_then(|vector| vector.language);
-    let group = group_of(language, script_group(query));
-    let coverage = lexical::score(snapshot, &tokens, &FieldWeights::default());
-    let profile = vector.map(|vector| Profile::of(&vector.model));
-    let similar = vector.map(|vector| semantic::scan(snapshot, &vector.vector));
-    let sum = |indexed: &IndexedEntry| {
-        let slot = indexed.slot as usize;
-        let coverage = coverage[slot].coverage;
-        match (&similar, profile) {
-            (Some(similar), Some(profile)) => {
-                let vectors = indexed.vectors.as_ref();
-                let similarity = vectors.map_or(0.0, |vectors| {
-                    similar[slot].combined(vectors, group, profile)
-                });
-                similarity + profile.weights(group).coverage * coverage
-            }
-            _ => coverage,
-        }
+    let search = Search {
+        snapshot,
+        group: group_of(language, script_group(query)),
+        coverage: lexical::score(snapshot, &tokens, &FieldWeights::default()),
+        vector: vector.map(|vector| (&*vector.vector, Profile::of(&vector.model))),
+        limit,
+        allowed,
     };
-    let calibration = profile.map_or(&LEXICAL, |profile| &profile.weights(group).hybrid);
-    let mut found: Vec<(f32, u32)> = snapshot
-        .entries()
-        .filter(|indexed| allowed(indexed))
-        .map(|indexed| (sum(indexed), indexed.slot))
-        .filter(|(sum, _)| sum.is_finite() && (similar.is_some() || *sum > 0.0))
-        .collect();
-    let id = |slot: u32| snapshot.entry(slot).map(|indexed| &indexed.entry.id);
-    let order =
-        |a: &(f32, u32), b: &(f32, u32)| b.0.total_cmp(&a.0).then_with(|| id(a.1).cmp(&id(b.1)));
-    // Only the best have to be in order.
-    if limit < found.len() {
-        found.select_nth_unstable_by(limit, order);
-        found.truncate(limit);
-    }
-    found.sort_unstable_by(order);
-    found
+    let parts = snapshot.slot_count().div_ceil(PART_SLOTS);
+    let found: Vec<(f32, u32)> = match parts {
+        0 | 1 => search.part(0),
+        parts => (0..parts)
+            .into_par_iter()
+            .flat_map_iter(|part| search.part(part))
+            .collect(),
+    };
+    let calibration = search.vector.map_or(&LEXICAL, |(_, profile)| {
+        &profile.weights(search.group).hybrid
+    });
+    search
+        .first(found)
         .into_iter()
         .filter_map(|(sum, slot)| {
             let indexed = snapshot.entry(slot)?.clone();
@@ -160,4 +152,74 @@ pub fn best(
             (score >= LEAST_SCORE).then_some(Hit { indexed, score })
         })
         .collect()
+}
+
+/// Tokens without those that most items hold: they rank nothing, and have the longest postings.
+/// Where there are no others, all of them.
+fn telling(snapshot: &Snapshot, tokens: Vec<String>) -> Vec<String> {
+    let common = |token: &String| snapshot.postings(token).len() * 2 > snapshot.len();
+    match snapshot.len() < INLINE_ITEMS || tokens.iter().all(common) {
+        true => tokens,
+        false => tokens.into_iter().filter(|token| !common(token)).collect(),
+    }
+}
+
+/// One query against one snapshot.
+struct Search<'a> {
+    snapshot: &'a Snapshot,
+    group: PromptGroup,
+    /// By slot.
+    coverage: Vec<LexicalScore>,
+    vector: Option<(&'a [f32], &'static Profile)>,
+    limit: usize,
+    allowed: &'a (dyn Fn(&IndexedEntry) -> bool + Send + Sync),
+}
+
+impl Search<'_> {
+    /// The best items of one part, in no order.
+    fn part(&self, part: usize) -> Vec<(f32, u32)> {
+        let from = part * PART_SLOTS;
+        let to = (from + PART_SLOTS).min(self.snapshot.slot_count());
+        // Slots are numbered with 32 bits.
+        let slots = from as u32..to as u32;
+        let mut similar = vec![Similarity::NONE; slots.len()];
+        if let Some((vector, _)) = self.vector {
+            let matrix = self.snapshot.matrix();
+            matrix.scan_part(slots.clone(), vector, |slot, role, cosine| {
+                similar[(slot - slots.start) as usize].take(role, cosine);
+            });
+        }
+        let found = slots.zip(&similar).filter_map(|(slot, similar)| {
+            let coverage = self.coverage[slot as usize].coverage;
+            if self.vector.is_none() && coverage <= 0.0 {
+                return None;
+            }
+            let indexed = self.snapshot.entry(slot)?;
+            let sum = match (self.vector, &indexed.vectors) {
+                (None, _) => coverage,
+                (Some((_, profile)), None) => profile.weights(self.group).coverage * coverage,
+                (Some((_, profile)), Some(vectors)) => {
+                    let similarity = similar.combined(vectors, self.group, profile);
+                    similarity + profile.weights(self.group).coverage * coverage
+                }
+            };
+            (sum.is_finite() && (self.allowed)(indexed)).then_some((sum, slot))
+        });
+        self.first(found.collect())
+    }
+
+    /// The best of what was found, best first.
+    fn first(&self, mut found: Vec<(f32, u32)>) -> Vec<(f32, u32)> {
+        let id = |slot: u32| self.snapshot.entry(slot).map(|indexed| &indexed.entry.id);
+        let order = |a: &(f32, u32), b: &(f32, u32)| {
+            b.0.total_cmp(&a.0).then_with(|| id(a.1).cmp(&id(b.1)))
+        };
+        // Only the best have to be in order.
+        if self.limit < found.len() {
+            found.select_nth_unstable_by(self.limit, order);
+            found.truncate(self.limit);
+        }
+        found.sort_unstable_by(order);
+        found
+    }
 }

@@ -22,6 +22,7 @@ mod select;
 pub(crate) mod semantic;
 
 pub use confidence::Calibration;
+pub(crate) use evidence::group_of;
 pub use fitted::{Fit, Fitted, Key, MAX_FILE_BYTES, MAX_GAPS};
 pub use lexical::FieldWeights;
 pub use request::{Conversation, DEFAULT_LIMIT, KindFilter, MAX_LIMIT, Mode, Request};
@@ -30,7 +31,6 @@ pub use result::{
     InputTruncation, MatchedToken, Outcome, PredictionSet, Ranked, RouteResult, ScoreParts, Stage,
     Unwanted, Warning,
 };
-pub(crate) use evidence::group_of;
 pub(crate) use router::reads;
 pub use router::{Router, Settings, degradation_of};
 

@@ -22,12 +22,31 @@ pub(crate) struct Similarity {
 }
 
 impl Similarity {
-    const NONE: Similarity = Similarity {
+    /// Of an entry without vectors.
+    pub const NONE: Similarity = Similarity {
         text: f32::NEG_INFINITY,
         facet: None,
         example: None,
         centroid: None,
     };
+
+    /// Takes the cosine of one of the entry's vectors.
+    pub fn take(&mut self, role: RowRole, cosine: f32) {
+        match role {
+            RowRole::Text => self.text = self.text.max(cosine),
+            RowRole::Facet(number) => {
+                if self.facet.is_none_or(|(best, _)| cosine > best) {
+                    self.facet = Some((cosine, number));
+                }
+            }
+            RowRole::Example(number) => {
+                if self.example.is_none_or(|(best, _)| cosine > best) {
+                    self.example = Some((cosine, number));
+                }
+            }
+            RowRole::Centroid => self.centroid = Some(cosine),
+        }
+    }
 
     /// Whether the entry has vectors.
     pub fn is_known(&self) -> bool {
@@ -73,21 +92,7 @@ impl Similarity {
 pub(crate) fn scan(snapshot: &Snapshot, prompt: &[f32]) -> Vec<Similarity> {
     let mut found = vec![Similarity::NONE; snapshot.slot_count()];
     snapshot.matrix().scan(prompt, |slot, role, cosine| {
-        let similarity = &mut found[slot as usize];
-        match role {
-            RowRole::Text => similarity.text = similarity.text.max(cosine),
-            RowRole::Facet(number) => {
-                if similarity.facet.is_none_or(|(best, _)| cosine > best) {
-                    similarity.facet = Some((cosine, number));
-                }
-            }
-            RowRole::Example(number) => {
-                if similarity.example.is_none_or(|(best, _)| cosine > best) {
-                    similarity.example = Some((cosine, number));
-                }
-            }
-            RowRole::Centroid => similarity.centroid = Some(cosine),
-        }
+        found[slot as usize].take(role, cosine);
     });
     found
 }

@@ -69,8 +69,9 @@ fn number_at(text: &str, at: usize) -> Option<Candidate> {
         true => &text[start..end],
         false => &text[at + 1..end],
     };
-    if let Some(word) = NAMES_PULL
-        .captures(head_of(text, start))
+    if let Some(word) = Some(head_of(text, start))
+        .filter(|head| may_name_pull(head))
+        .and_then(|head| NAMES_PULL.captures(head))
         .and_then(|found| found.get(1))
     {
         return Some(Candidate::new(
@@ -105,6 +106,19 @@ fn repository_before(text: &str, at: usize) -> Option<usize> {
     let begins = !before(text, start)
         .is_some_and(|c| is_word(c) || matches!(c, '/' | '.' | '@' | '~' | ':' | '\\'));
     (bytes[slash] == b'/' && bytes[start].is_ascii_alphanumeric() && begins).then_some(start)
+}
+
+/// Whether a head ends like the words of [`NAMES_PULL`]; most do not, and a look at the last
+/// letters is cheaper than the pattern.
+fn may_name_pull(head: &str) -> bool {
+    let word = head.trim_end_matches([' ', '\t']).as_bytes();
+    let ends = |end: &[u8]| {
+        let from = word.len().checked_sub(end.len());
+        from.is_some_and(|from| word[from..].eq_ignore_ascii_case(end))
+    };
+    [&b"pr"[..], b"prs", b"request", b"requests"]
+        .into_iter()
+        .any(ends)
 }
 
 fn ends_at(text: &str, end: usize) -> bool {
