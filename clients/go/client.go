@@ -32,6 +32,7 @@ type Client struct {
 	pb.CatalogServiceClient
 	pb.LoopServiceClient
 	pb.JournalServiceClient
+	pb.KnowledgeServiceClient
 	pb.SystemServiceClient
 	// Health asks for "", a service's full name, "startup", "readiness" or "liveness".
 	Health healthpb.HealthClient
@@ -65,13 +66,14 @@ func NewWithRetry(target string, retry RetryPolicy, options ...grpc.DialOption) 
 		return nil, err
 	}
 	return &Client{
-		RouteServiceClient:   pb.NewRouteServiceClient(conn),
-		CatalogServiceClient: pb.NewCatalogServiceClient(conn),
-		LoopServiceClient:    pb.NewLoopServiceClient(conn),
-		JournalServiceClient: pb.NewJournalServiceClient(conn),
-		SystemServiceClient:  pb.NewSystemServiceClient(conn),
-		Health:               healthpb.NewHealthClient(conn),
-		conn:                 conn,
+		RouteServiceClient:     pb.NewRouteServiceClient(conn),
+		CatalogServiceClient:   pb.NewCatalogServiceClient(conn),
+		LoopServiceClient:      pb.NewLoopServiceClient(conn),
+		JournalServiceClient:   pb.NewJournalServiceClient(conn),
+		KnowledgeServiceClient: pb.NewKnowledgeServiceClient(conn),
+		SystemServiceClient:    pb.NewSystemServiceClient(conn),
+		Health:                 healthpb.NewHealthClient(conn),
+		conn:                   conn,
 	}, nil
 }
 

@@ -6,7 +6,7 @@ import { loadSync } from "@grpc/proto-loader";
 import { fileURLToPath } from "node:url";
 
 const PROTO = fileURLToPath(new URL("../../proto", import.meta.url));
-const FILES = ["catalog", "journal", "loop", "route", "system"].map(
+const FILES = ["catalog", "journal", "knowledge", "loop", "route", "system"].map(
   (name) => `signalbox/v1/${name}_service.proto`,
 );
 
@@ -31,6 +31,7 @@ export function connect(target = "127.0.0.1:50051") {
   const clients = {
     catalog: make(v1.CatalogService),
     journal: make(v1.JournalService),
+    knowledge: make(v1.KnowledgeService),
     loop: make(v1.LoopService),
     route: make(v1.RouteService),
     system: make(v1.SystemService),

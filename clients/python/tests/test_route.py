@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from signalbox_client import Client, v1
+import pytest
+
+from signalbox_client import Client, SignalboxError, v1
 
 PROMPT = "Create a branch for the payment form"
 
@@ -97,3 +99,16 @@ def test_stream_of_an_exact_command_decides_at_once(client: Client) -> None:
     assert [message.WhichOneof("stage") for message in messages] == ["exact_command", "decision"]
     assert messages[0].exact_command.entry.name == "git-branch"
     assert messages[-1].decision == client.route("/git-branch")
+
+
+def test_calls_without_a_method_of_their_own(client: Client) -> None:
+    references = client.call(v1.ExtractReferencesRequest(text="See https://example.com/a"))
+    assert isinstance(references, v1.ExtractReferencesResponse)
+    plan = client.plan_route(PROMPT)
+    assert plan.plan.steps
+
+    with pytest.raises(SignalboxError) as raised:
+        client.call(v1.RecallKnowledgeRequest(query="x", limit=-1))
+    assert raised.value.reason == "INVALID_FIELD"
+    with pytest.raises(TypeError, match="no unary call"):
+        client.call(v1.StreamRouteRequest())

@@ -316,6 +316,18 @@ class AsyncClient:
     ) -> None:
         await self.close()
 
+    async def call(self, request: Any, *, timeout: float | None = None) -> Any:
+        """Makes the unary call that takes this request, of whatever service, and answers its
+        response: `await client.call(v1.RecallKnowledgeRequest(query="..."))`. For calls without a
+        method of their own here."""
+        path, name, answer = requests.method_of(request)
+        method: Any = self._channel.unary_unary(
+            path,
+            request_serializer=type(request).SerializeToString,
+            response_deserializer=answer.FromString,
+        )
+        return await self._unary(name, method, request, timeout)
+
     # RouteService
 
     async def route(
@@ -343,7 +355,30 @@ class AsyncClient:
         request = v1.StreamRouteRequest(route=requests.routed(prompt))
         return AsyncStream(self._route.StreamRoute(request, timeout=self._seconds(timeout)))
 
+    async def plan_route(
+        self, prompt: str | v1.RouteRequest, *, timeout: float | None = None
+    ) -> v1.PlanRouteResponse:
+        """The steps of a prompt that asks for several things, in the order meant."""
+        request = v1.PlanRouteRequest(route=requests.routed(prompt))
+        response: v1.PlanRouteResponse = await self.call(request, timeout=timeout)
+        return response
+
     # CatalogService
+
+    async def set_preferences(
+        self, request: v1.SetPreferencesRequest, *, timeout: float | None = None
+    ) -> v1.SetPreferencesResponse:
+        """Replaces the preferences of a tenant or of one of its users."""
+        response: v1.SetPreferencesResponse = await self.call(request, timeout=timeout)
+        return response
+
+    async def get_preferences(
+        self, *, tenant: str = "", user: str = "", timeout: float | None = None
+    ) -> v1.GetPreferencesResponse:
+        """The preferences of a tenant or user, and what holds for its calls."""
+        request = v1.GetPreferencesRequest(tenant=tenant, user=user)
+        response: v1.GetPreferencesResponse = await self.call(request, timeout=timeout)
+        return response
 
     async def get_entry(
         self, name: str, *, source: str = "", timeout: float | None = None

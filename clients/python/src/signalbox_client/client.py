@@ -81,6 +81,18 @@ class Client:
     ) -> None:
         self.close()
 
+    def call(self, request: Any, *, timeout: float | None = None) -> Any:
+        """Makes the unary call that takes this request, of whatever service, and answers its
+        response: `client.call(v1.RecallKnowledgeRequest(query="..."))`. For calls that have no
+        method of their own here."""
+        path, name, answer = requests.method_of(request)
+        method: Any = self._channel.unary_unary(
+            path,
+            request_serializer=type(request).SerializeToString,
+            response_deserializer=answer.FromString,
+        )
+        return self._unary(name, method, request, timeout)
+
     # RouteService
 
     def route(
@@ -106,8 +118,10 @@ class Client:
         self, prompt: str | v1.RouteRequest, *, timeout: float | None = None
     ) -> v1.PlanRouteResponse:
         """The steps of a prompt that asks for several things, in the order meant."""
-        request = v1.PlanRouteRequest(route=_routed(prompt))
-        response: v1.PlanRouteResponse = self._unary(self._route.PlanRoute, request, timeout)
+        request = v1.PlanRouteRequest(route=requests.routed(prompt))
+        response: v1.PlanRouteResponse = self._unary(
+            "PlanRoute", self._route.PlanRoute, request, timeout
+        )
         return response
 
     def stream_route(
@@ -124,7 +138,7 @@ class Client:
     ) -> v1.SetPreferencesResponse:
         """Replaces the preferences of a tenant or of one of its users."""
         response: v1.SetPreferencesResponse = self._unary(
-            self._catalog.SetPreferences, request, timeout
+            "SetPreferences", self._catalog.SetPreferences, request, timeout
         )
         return response
 
@@ -134,7 +148,7 @@ class Client:
         """The preferences of a tenant or user, and what holds for its calls."""
         request = v1.GetPreferencesRequest(tenant=tenant, user=user)
         response: v1.GetPreferencesResponse = self._unary(
-            self._catalog.GetPreferences, request, timeout
+            "GetPreferences", self._catalog.GetPreferences, request, timeout
         )
         return response
 

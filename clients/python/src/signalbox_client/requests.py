@@ -7,6 +7,9 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from google.protobuf import message_factory
+from google.protobuf.message import Message
+
 from . import v1
 
 DEFAULT_TIMEOUT = 10.0
@@ -51,6 +54,18 @@ class Deadline:
         """Whether there is time left after so many seconds."""
         left = self.left()
         return left is None or wait < left
+
+
+def method_of(request: Message) -> tuple[str, str, type[Message]]:
+    """The unary method that takes this message: its path, its name, and what it answers."""
+    for service in request.DESCRIPTOR.file.services_by_name.values():
+        for method in service.methods:
+            streams = method.client_streaming or method.server_streaming
+            if method.input_type is request.DESCRIPTOR and not streams:
+                output: Any = method.output_type
+                answer = message_factory.GetMessageClass(output)
+                return f"/{service.full_name}/{method.name}", method.name, answer
+    raise TypeError(f"no unary call takes a {request.DESCRIPTOR.full_name}")
 
 
 def routed(prompt: str | v1.RouteRequest) -> v1.RouteRequest:

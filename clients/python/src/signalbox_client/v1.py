@@ -7,6 +7,7 @@ from ._generated.signalbox.v1.catalog_service_pb2 import *  # noqa: F403
 from ._generated.signalbox.v1.entry_pb2 import *  # noqa: F403
 from ._generated.signalbox.v1.error_reason_pb2 import *  # noqa: F403
 from ._generated.signalbox.v1.journal_service_pb2 import *  # noqa: F403
+from ._generated.signalbox.v1.knowledge_service_pb2 import *  # noqa: F403
 from ._generated.signalbox.v1.loop_event_pb2 import *  # noqa: F403
 from ._generated.signalbox.v1.loop_service_pb2 import *  # noqa: F403
 from ._generated.signalbox.v1.route_service_pb2 import *  # noqa: F403
