@@ -223,3 +223,73 @@ impl Search<'_> {
         found
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog::{Entry, Kind};
+    use crate::index::{Change, EntryVectors, Index, Row, RowRole};
+    use crate::route::semantic;
+
+    /// More items than two parts hold.
+    const ITEMS: usize = 2 * PART_SLOTS + 700;
+
+    fn index() -> Index {
+        let index = Index::default();
+        let entries = (0..ITEMS).map(|n| {
+            let mut entry = Entry::new(Kind::Skill, &format!("fact:{n}"), &format!("place {n}"));
+            entry.responsibility = format!("keep topic {} apart from {}", n % 97, n % 13);
+            Change::Put(Arc::new(entry))
+        });
+        let created = index.apply(entries.collect()).created;
+        let vectors = created.into_iter().enumerate().map(|(n, indexed)| {
+            let angle = (n * 37 % 1_009) as f32 / 100.0;
+            let rows = vec![Row {
+                role: RowRole::Text,
+                vector: vec![angle.cos(), angle.sin()].into(),
+            }];
+            let vectors = EntryVectors {
+                rows,
+                ..EntryVectors::default()
+            };
+            (indexed, Arc::new(vectors))
+        });
+        index.attach(vectors.collect());
+        index
+    }
+
+    #[test]
+    fn parts_find_what_the_whole_would() {
+        let snapshot = index().snapshot();
+        let vector = QueryVector {
+            vector: vec![0.6, 0.8].into(),
+            model: "multilingual-e5-small".into(),
+        };
+        let query = "topic 42 of place 7777";
+        let found = best(&snapshot, query, Some(&vector), 20, &|_| true);
+        let profile = Profile::of(&vector.model);
+        let tokens = distinct(tokenize(query));
+        let coverage = lexical::score(&snapshot, &tokens, &FieldWeights::default());
+        let similar = semantic::scan(&snapshot, &vector.vector);
+        let mut sums: Vec<(f32, String)> = snapshot
+            .entries()
+            .map(|indexed| {
+                let slot = indexed.slot as usize;
+                let sum = similar[slot].text + profile.coverage * coverage[slot].coverage;
+                (sum, indexed.entry.id.source.clone())
+            })
+            .collect();
+        sums.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let least = sums[19].0;
+        assert_eq!(found.len(), 20);
+        let sum_of = |source: &str| sums.iter().find(|(_, known)| known == source);
+        for hit in &found {
+            let sum = sum_of(&hit.indexed.entry.id.source).expect("an item").0;
+            assert!(sum >= least - 1e-6, "{sum} {least}");
+        }
+        let words = best(&snapshot, query, None, 1, &|_| true);
+        assert_eq!(words[0].indexed.entry.id.source, "fact:7777");
+        let none = best(&snapshot, query, Some(&vector), 5, &|_| false);
+        assert!(none.is_empty());
+    }
+}
