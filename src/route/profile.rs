@@ -86,12 +86,12 @@ const E5_WEIGHTS: Weights = Weights {
     hub: 0.5,
     coverage: 0.3,
     hybrid: Calibration {
-        bias: -9.5,
-        slope: 20.0,
+        bias: -10.1,
+        slope: 23.4,
     },
     semantic: Calibration {
-        bias: -9.0,
-        slope: 20.0,
+        bias: -9.8,
+        slope: 23.4,
     },
 };
 
@@ -104,12 +104,12 @@ const E5_WITH_MINILM: Profile = Profile {
         hub: 1.0 / 3.0,
         coverage: 0.233,
         hybrid: Calibration {
-            bias: -8.0,
-            slope: 18.0,
+            bias: -5.94,
+            slope: 12.3,
         },
         semantic: Calibration {
-            bias: -7.5,
-            slope: 18.0,
+            bias: -5.6,
+            slope: 12.3,
         },
     },
     other: E5_WEIGHTS,
