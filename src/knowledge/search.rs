@@ -262,6 +262,7 @@ mod tests {
     fn parts_find_what_the_whole_would() {
         let snapshot = index().snapshot();
         let vector = QueryVector {
+            language: None,
             vector: vec![0.6, 0.8].into(),
             model: "multilingual-e5-small".into(),
         };
@@ -275,7 +276,7 @@ mod tests {
             .entries()
             .map(|indexed| {
                 let slot = indexed.slot as usize;
-                let sum = similar[slot].text + profile.coverage * coverage[slot].coverage;
+                let sum = similar[slot].text + profile.other.coverage * coverage[slot].coverage;
                 (sum, indexed.entry.id.source.clone())
             })
             .collect();
