@@ -12,6 +12,7 @@ use signalbox::embed::{Embedder, ModelState};
 use signalbox::index::Index;
 use signalbox::registry::Registry;
 use signalbox::route::{Mode, Outcome, Request, RouteResult, Router, Settings, Warning};
+use signalbox::store::Store;
 
 /// Encoders by model id; one of each serves all tests of this file.
 fn encoder(model: &str) -> Embedder {
@@ -41,7 +42,11 @@ async fn router(model: &str, entries: Vec<Entry>, step: usize) -> (Router, Regis
         "{state:?}; run `make models`"
     );
     let index = Arc::new(Index::default());
-    let registry = Registry::new(index.clone(), encoder.clone(), None, 1_000);
+    // Only the vectors in it are used again: a registry reads entries when it is told to.
+    static VECTORS: OnceLock<Store> = OnceLock::new();
+    let vectors = VECTORS.get_or_init(|| Store::in_memory().expect("opens"));
+    let store = Some(vectors.clone());
+    let registry = Registry::new(index.clone(), encoder.clone(), store, 1_000);
     for chunk in entries.chunks(step) {
         let summary = registry
             .upsert("entries", chunk.to_vec())

@@ -80,13 +80,13 @@ const (
 	// FAILED_PRECONDITION: the loop delegates deeper than its configuration allows.
 	ErrorReason_ERROR_REASON_DELEGATION_TOO_DEEP ErrorReason = 25
 	// NOT_FOUND: no convention has that id.
-	ErrorReason_ERROR_REASON_CONVENTION_NOT_FOUND ErrorReason = 40
+	ErrorReason_ERROR_REASON_CONVENTION_NOT_FOUND ErrorReason = 26
 	// RESOURCE_EXHAUSTED: as many facts and conventions are stored as may be.
-	ErrorReason_ERROR_REASON_KNOWLEDGE_FULL ErrorReason = 41
+	ErrorReason_ERROR_REASON_KNOWLEDGE_FULL ErrorReason = 27
 	// FAILED_PRECONDITION: entries of a plan depend on each other in a circle.
-	ErrorReason_ERROR_REASON_DEPENDENCY_CYCLE ErrorReason = 42
+	ErrorReason_ERROR_REASON_DEPENDENCY_CYCLE ErrorReason = 28
 	// RESOURCE_EXHAUSTED: as many tenants and users have preferences as may.
-	ErrorReason_ERROR_REASON_PREFERENCES_FULL ErrorReason = 43
+	ErrorReason_ERROR_REASON_PREFERENCES_FULL ErrorReason = 29
 )
 
 // Enum value maps for ErrorReason.
@@ -118,10 +118,10 @@ var (
 		23: "ERROR_REASON_LOOP_EXISTS",
 		24: "ERROR_REASON_TOO_MANY_LOOPS",
 		25: "ERROR_REASON_DELEGATION_TOO_DEEP",
-		40: "ERROR_REASON_CONVENTION_NOT_FOUND",
-		41: "ERROR_REASON_KNOWLEDGE_FULL",
-		42: "ERROR_REASON_DEPENDENCY_CYCLE",
-		43: "ERROR_REASON_PREFERENCES_FULL",
+		26: "ERROR_REASON_CONVENTION_NOT_FOUND",
+		27: "ERROR_REASON_KNOWLEDGE_FULL",
+		28: "ERROR_REASON_DEPENDENCY_CYCLE",
+		29: "ERROR_REASON_PREFERENCES_FULL",
 	}
 	ErrorReason_value = map[string]int32{
 		"ERROR_REASON_UNSPECIFIED":           0,
@@ -150,10 +150,10 @@ var (
 		"ERROR_REASON_LOOP_EXISTS":           23,
 		"ERROR_REASON_TOO_MANY_LOOPS":        24,
 		"ERROR_REASON_DELEGATION_TOO_DEEP":   25,
-		"ERROR_REASON_CONVENTION_NOT_FOUND":  40,
-		"ERROR_REASON_KNOWLEDGE_FULL":        41,
-		"ERROR_REASON_DEPENDENCY_CYCLE":      42,
-		"ERROR_REASON_PREFERENCES_FULL":      43,
+		"ERROR_REASON_CONVENTION_NOT_FOUND":  26,
+		"ERROR_REASON_KNOWLEDGE_FULL":        27,
+		"ERROR_REASON_DEPENDENCY_CYCLE":      28,
+		"ERROR_REASON_PREFERENCES_FULL":      29,
 	}
 )
 
@@ -217,10 +217,10 @@ const file_signalbox_v1_error_reason_proto_rawDesc = "" +
 	"\x18ERROR_REASON_LOOP_EXISTS\x10\x17\x12\x1f\n" +
 	"\x1bERROR_REASON_TOO_MANY_LOOPS\x10\x18\x12$\n" +
 	" ERROR_REASON_DELEGATION_TOO_DEEP\x10\x19\x12%\n" +
-	"!ERROR_REASON_CONVENTION_NOT_FOUND\x10(\x12\x1f\n" +
-	"\x1bERROR_REASON_KNOWLEDGE_FULL\x10)\x12!\n" +
-	"\x1dERROR_REASON_DEPENDENCY_CYCLE\x10*\x12!\n" +
-	"\x1dERROR_REASON_PREFERENCES_FULL\x10+BGZEgithub.com/signalbox-dev/signalbox/clients/go/signalboxpb;signalboxpbb\x06proto3"
+	"!ERROR_REASON_CONVENTION_NOT_FOUND\x10\x1a\x12\x1f\n" +
+	"\x1bERROR_REASON_KNOWLEDGE_FULL\x10\x1b\x12!\n" +
+	"\x1dERROR_REASON_DEPENDENCY_CYCLE\x10\x1c\x12!\n" +
+	"\x1dERROR_REASON_PREFERENCES_FULL\x10\x1dBGZEgithub.com/signalbox-dev/signalbox/clients/go/signalboxpb;signalboxpbb\x06proto3"
 
 var (
 	file_signalbox_v1_error_reason_proto_rawDescOnce sync.Once
