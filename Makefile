@@ -147,7 +147,7 @@ python-test: $(VENV_READY) debug-build ## End-to-end tests through the Python cl
 .PHONY: go-test
 go-test: debug-build ## End-to-end tests through the Go client
 	$(call say,go-test: go test against $(SIGNALBOX_BIN))
-	@cd $(GO_CLIENT) && SIGNALBOX_BIN='$(abspath $(SIGNALBOX_BIN))' $(GO) test -count=1 ./...
+	@cd $(GO_CLIENT) && SIGNALBOX_BIN='$(abspath $(SIGNALBOX_BIN))' $(GO) test -count=1 -timeout 30m ./...
 
 NODE_READY := clients/node/node_modules/.package-lock.json
 

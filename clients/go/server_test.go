@@ -22,7 +22,7 @@ import (
 
 const (
 	// The debug build may load a model and embed the catalogue first, on a busy machine.
-	startTime = 3 * time.Minute
+	startTime = 15 * time.Minute
 	stopTime  = time.Minute
 )
 

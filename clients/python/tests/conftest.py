@@ -56,7 +56,7 @@ def _settle(client: Client) -> None:
     """Waits until no model is loading and no vectors are pending: answers before that may
     differ from answers after it."""
     passing = {v1.DEGRADED_REASON_MODEL_LOADING, v1.DEGRADED_REASON_VECTORS_PENDING}
-    until = time.monotonic() + 180
+    until = time.monotonic() + 900
     while time.monotonic() < until:
         info = client.server_info()
         reasons = {each.reason for each in info.degraded}

@@ -18,7 +18,7 @@ REPOSITORY = Path(__file__).resolve().parents[3]
 STARTER = REPOSITORY / "catalogs" / "starter"
 
 # The debug build may load a model and embed the catalogue first, on a busy machine.
-START_SECONDS = 180.0
+START_SECONDS = 900.0
 STOP_SECONDS = 60.0
 
 
