@@ -303,7 +303,7 @@ impl ModelsArgs {
 pub enum ModelsCommand {
     /// Fetch a model's files from the hub and verify them
     Pull {
-        /// Model id; the configured one where absent
+        /// Model id; those that the configuration loads where absent
         id: Option<String>,
     },
     /// Verify the files that are there against the manifest

@@ -13,11 +13,24 @@ pub(super) fn run(args: &ModelsArgs, config: &Config) -> Result<ExitCode, Failur
     let dir = &config.model.dir;
     match &args.command {
         ModelsCommand::Pull { id } => {
-            let id = id.as_ref().unwrap_or(&config.model.id);
-            pull(find(id)?, dir, config)
+            let specs: Vec<&ModelSpec> = wanted(id.as_deref(), config)
+                .into_iter()
+                .map(find)
+                .collect::<Result<_, _>>()?;
+            pull(&specs, dir, config)
         }
         ModelsCommand::Verify { id } => verify_all(&specs(id.as_deref())?, dir),
         ModelsCommand::List => print_result(&list(dir)?),
+    }
+}
+
+/// The models to fetch: the one named, else all that the configuration loads.
+fn wanted<'a>(id: Option<&'a str>, config: &'a Config) -> Vec<&'a str> {
+    match id {
+        Some(id) => vec![id],
+        None => std::iter::once(config.model.id.as_str())
+            .chain(config.model.english())
+            .collect(),
     }
 }
 
@@ -39,7 +52,7 @@ fn usage(error: ManifestError) -> Failure {
 }
 
 #[cfg(feature = "hub")]
-fn pull(spec: &ModelSpec, dir: &Path, config: &Config) -> Result<ExitCode, Failure> {
+fn pull(specs: &[&ModelSpec], dir: &Path, config: &Config) -> Result<ExitCode, Failure> {
     use crate::config::Secret;
     use crate::embed::{HubOptions, pull};
 
@@ -53,20 +66,22 @@ fn pull(spec: &ModelSpec, dir: &Path, config: &Config) -> Result<ExitCode, Failu
             .map(str::to_owned),
         ..HubOptions::default()
     };
-    let fetched = pull(spec, dir, &options).map_err(|error| Failure::Work(error.into()))?;
     let mut out = String::new();
-    for path in &fetched {
-        // Writing to a string cannot fail.
-        let _ = writeln!(out, "fetched and verified {}", path.display());
-    }
-    if fetched.is_empty() {
-        let _ = writeln!(out, "{} is there already and verified", spec.id);
+    for spec in specs {
+        let fetched = pull(spec, dir, &options).map_err(|error| Failure::Work(error.into()))?;
+        for path in &fetched {
+            // Writing to a string cannot fail.
+            let _ = writeln!(out, "fetched and verified {}", path.display());
+        }
+        if fetched.is_empty() {
+            let _ = writeln!(out, "{} is there already and verified", spec.id);
+        }
     }
     print_result(&out)
 }
 
 #[cfg(not(feature = "hub"))]
-fn pull(_spec: &ModelSpec, _dir: &Path, _config: &Config) -> Result<ExitCode, Failure> {
+fn pull(_specs: &[&ModelSpec], _dir: &Path, _config: &Config) -> Result<ExitCode, Failure> {
     let error = anyhow::anyhow!("this build has no hub client; use `python3 models/fetch.py`");
     Err(Failure::Work(error))
 }
@@ -115,4 +130,27 @@ fn list(dir: &Path) -> Result<String, Failure> {
         );
     }
     Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_models_that_are_loaded_are_fetched() {
+        let mut config = Config::default();
+        assert_eq!(
+            wanted(None, &config),
+            ["multilingual-e5-small", "all-minilm-l6-v2"]
+        );
+        assert_eq!(
+            wanted(Some("multilingual-e5-small"), &config),
+            ["multilingual-e5-small"]
+        );
+        config.model.english = "none".into();
+        assert_eq!(wanted(None, &config), ["multilingual-e5-small"]);
+        config.model.id = "all-minilm-l6-v2".into();
+        config.model.english = "all-minilm-l6-v2".into();
+        assert_eq!(wanted(None, &config), ["all-minilm-l6-v2"]);
+    }
 }

@@ -2,8 +2,9 @@
 //! are weighed, and how a sum becomes a probability.
 //!
 //! The weights were chosen on the development halves of public tool-choice sets, never for one
-//! set alone, and so was the calibration of the multilingual encoder; the other calibrations
-//! are set by hand. docs/routing.md has the figures.
+//! set alone, and so were the hybrid calibrations of the multilingual encoder, alone and beside
+//! MiniLM; for languages other than English the bias was then raised by 0.5, so that one floor
+//! refuses about as much in all. The other calibrations are set by hand. docs/routing.md has the figures.
 
 use super::confidence::Calibration;
 use crate::index::PromptGroup;
